@@ -30,7 +30,14 @@ fn main() {
         let decision = rules.decide(&call, &place);
         let denied = decision.effect().is_some_and(|effect| effect >= Effect::Ask);
         if verbose {
-            writeln!(out, "{} {:?} {:?}", if denied { "deny" } else { "pass" }, command, decision.matches).unwrap();
+            writeln!(
+                out,
+                "{} {:?} {:?}",
+                if denied { "deny" } else { "pass" },
+                command,
+                decision.matches
+            )
+            .unwrap();
         } else {
             writeln!(out, "{}", if denied { "deny" } else { "pass" }).unwrap();
         }

@@ -1,11 +1,13 @@
 //! Decisions: what rules say of a call.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use hook_shell::invocations::{Access, Input, Invocation, Surroundings, UNKNOWN, is_option, operands, option_values, read};
+use hook_shell::invocations::{
+    Access, Input, Invocation, Surroundings, UNKNOWN, is_option, operands, option_values, read,
+};
 
 use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
 use crate::words::WordPattern;
@@ -21,8 +23,13 @@ pub struct Place {
 
 impl Place {
     /// Creates a place from the working directory, the project and the home directory.
-    pub fn new(cwd: impl Into<String>, project: impl Into<String>, home: impl Into<String>) -> Self {
-        let temp = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp"].map(str::to_owned).to_vec();
+    pub fn new(
+        cwd: impl Into<String>,
+        project: impl Into<String>,
+        home: impl Into<String>,
+    ) -> Self {
+        let temp =
+            ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp"].map(str::to_owned).to_vec();
         Self { cwd: cwd.into(), project: project.into(), home: home.into(), temp }
     }
 
@@ -55,6 +62,8 @@ pub struct Call<'c> {
     pub prompt: Option<Cow<'c, str>>,
     /// The output of a tool.
     pub output: Option<Cow<'c, str>>,
+    /// The reason why a part of the call is not known, if so.
+    pub unread: Option<String>,
 }
 
 impl<'c> Call<'c> {
@@ -124,9 +133,15 @@ type Place3 = (usize, usize, usize);
 impl Rules {
     /// Compiles the rules of files.
     pub fn new(files: impl IntoIterator<Item = RuleFile>) -> Self {
-        let files: Vec<Arc<RuleFile>> = files.into_iter().map(Arc::new).collect();
-        let mut rules = Self { files, ..Self::default() };
-        let excepted: Vec<String> = rules.files.iter().flat_map(|file| file.except.keys().cloned()).collect();
+        Self::with_exceptions(files.into_iter().map(Arc::new), &BTreeSet::new())
+    }
+
+    /// Compiles the rules of files, without those that are named as `FILE:id`.
+    pub fn with_exceptions(
+        files: impl IntoIterator<Item = Arc<RuleFile>>,
+        excepted: &BTreeSet<String>,
+    ) -> Self {
+        let mut rules = Self { files: files.into_iter().collect(), ..Self::default() };
         for (file_index, file) in rules.files.iter().enumerate() {
             for (rule_index, rule) in file.rules.iter().enumerate() {
                 let name = format!("{}:{}", file.name, rule.id);
@@ -137,11 +152,16 @@ impl Rules {
                     let place = (file_index, rule_index, subject_index);
                     match subject {
                         Subject::Shell(shell) => {
-                            let programs: Option<Vec<&str>> = shell.programs.iter().map(WordPattern::literal).collect();
+                            let programs: Option<Vec<&str>> =
+                                shell.programs.iter().map(WordPattern::literal).collect();
                             match programs.filter(|programs| !programs.is_empty()) {
                                 Some(programs) => {
                                     for program in programs {
-                                        rules.by_program.entry(program.to_owned()).or_default().push(place);
+                                        rules
+                                            .by_program
+                                            .entry(program.to_owned())
+                                            .or_default()
+                                            .push(place);
                                     }
                                 }
                                 None => rules.of_any.push(place),
@@ -149,7 +169,9 @@ impl Rules {
                         }
                         Subject::Read(_) => rules.reads.push(place),
                         Subject::Write(_) => rules.writes.push(place),
-                        Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) => rules.others.push(place),
+                        Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) => {
+                            rules.others.push(place)
+                        }
                     }
                 }
             }
@@ -170,27 +192,28 @@ impl Rules {
     /// Decides about a call.
     pub fn decide(&self, call: &Call<'_>, place: &Place) -> Decision {
         let mut found = Vec::new();
-        let surroundings = Surroundings { cwd: &place.cwd, project: &place.project, home: &place.home };
+        let surroundings =
+            Surroundings { cwd: &place.cwd, project: &place.project, home: &place.home };
         for command in &call.commands {
             let reading = read(command, &surroundings);
             for invocation in &reading.invocations {
                 self.invocation(invocation, command, place, &mut found);
             }
             if let Some(opaque) = reading.opaque.first() {
-                for file in &self.files {
-                    if let Some(effect) = file.opaque {
-                        push(&mut found, Match {
-                            rule: format!("{}:opaque", file.name),
-                            effect,
-                            message: format!("this command cannot be read: {}", opaque.reason),
-                            subject: part(command, &opaque.range),
-                            range: Some(opaque.range.clone()),
-                        });
-                    }
-                }
+                self.opaque(
+                    &opaque.reason,
+                    part(command, &opaque.range),
+                    Some(opaque.range.clone()),
+                    &mut found,
+                );
             }
         }
-        for (paths, places, is_read) in [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)] {
+        if let Some(reason) = &call.unread {
+            self.opaque(reason, String::new(), None, &mut found);
+        }
+        for (paths, places, is_read) in
+            [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)]
+        {
             for path in paths {
                 let absolute = self.absolute(path, place);
                 for at in places {
@@ -212,8 +235,12 @@ impl Rules {
                 Subject::Fetch(hosts) => call.urls.iter().find(|url| {
                     host(url).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
                 }),
-                Subject::Prompt(regex) => call.prompt.as_ref().filter(|text| regex.is_match(text.as_bytes())),
-                Subject::Output(regex) => call.output.as_ref().filter(|text| regex.is_match(text.as_bytes())),
+                Subject::Prompt(regex) => {
+                    call.prompt.as_ref().filter(|text| regex.is_match(text.as_bytes()))
+                }
+                Subject::Output(regex) => {
+                    call.output.as_ref().filter(|text| regex.is_match(text.as_bytes()))
+                }
                 _ => None,
             };
             if let Some(text) = hit {
@@ -221,6 +248,30 @@ impl Rules {
             }
         }
         Decision { matches: found }
+    }
+
+    /// Adds what files say of a call that cannot be read.
+    fn opaque(
+        &self,
+        reason: &str,
+        subject: String,
+        range: Option<Range<usize>>,
+        found: &mut Vec<Match>,
+    ) {
+        for file in &self.files {
+            if let Some(effect) = file.opaque {
+                push(
+                    found,
+                    Match {
+                        rule: format!("{}:opaque", file.name),
+                        effect,
+                        message: format!("this cannot be read: {reason}"),
+                        subject: subject.clone(),
+                        range: range.clone(),
+                    },
+                );
+            }
+        }
     }
 
     fn get(&self, (file, rule, subject): Place3) -> (&RuleFile, &Rule, &Subject) {
@@ -231,23 +282,42 @@ impl Rules {
 
     fn absolute(&self, path: &str, place: &Place) -> String {
         let path = match path.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", place.home),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                format!("{}{rest}", place.home)
+            }
             _ => path.to_owned(),
         };
         hook_shell::invocations::join(Some(&place.cwd), &path).unwrap_or(path)
     }
 
-    fn invocation(&self, invocation: &Invocation, command: &str, place: &Place, found: &mut Vec<Match>) {
+    fn invocation(
+        &self,
+        invocation: &Invocation,
+        command: &str,
+        place: &Place,
+        found: &mut Vec<Match>,
+    ) {
         let program = invocation.program();
         let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
         let mut facts: Option<Vec<&str>> = None;
         for at in of_program.iter().chain(&self.of_any) {
             let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
             let facts = facts.get_or_insert_with(|| {
-                operands(program, &invocation.arguments).into_iter().map(|operand| operand.text.as_str()).collect()
+                operands(program, &invocation.arguments)
+                    .into_iter()
+                    .map(|operand| operand.text.as_str())
+                    .collect()
             });
             if shell_matches(shell, invocation, facts, place) {
-                push(found, matched(file, rule, part(command, &invocation.range), Some(invocation.range.clone())));
+                push(
+                    found,
+                    matched(
+                        file,
+                        rule,
+                        part(command, &invocation.range),
+                        Some(invocation.range.clone()),
+                    ),
+                );
             }
         }
         for access in &invocation.files {
@@ -257,9 +327,19 @@ impl Rules {
             };
             for at in places {
                 let (file, rule, subject) = self.get(*at);
-                let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else { continue };
+                let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
+                    continue;
+                };
                 if patterns.matches(&access.path, place) {
-                    push(found, matched(file, rule, part(command, &invocation.range), Some(invocation.range.clone())));
+                    push(
+                        found,
+                        matched(
+                            file,
+                            rule,
+                            part(command, &invocation.range),
+                            Some(invocation.range.clone()),
+                        ),
+                    );
                 }
             }
         }
@@ -269,8 +349,18 @@ impl Rules {
             }
             for at in &self.others {
                 let (file, rule, Subject::Fetch(hosts)) = self.get(*at) else { continue };
-                if host(&argument.text).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host))) {
-                    push(found, matched(file, rule, part(command, &invocation.range), Some(invocation.range.clone())));
+                if host(&argument.text)
+                    .is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
+                {
+                    push(
+                        found,
+                        matched(
+                            file,
+                            rule,
+                            part(command, &invocation.range),
+                            Some(invocation.range.clone()),
+                        ),
+                    );
                 }
             }
         }
@@ -306,7 +396,12 @@ fn host(url: &str) -> Option<&str> {
     Some(host.split(':').next().unwrap_or(host))
 }
 
-fn shell_matches(rule: &ShellRule, invocation: &Invocation, operands: &[&str], place: &Place) -> bool {
+fn shell_matches(
+    rule: &ShellRule,
+    invocation: &Invocation,
+    operands: &[&str],
+    place: &Place,
+) -> bool {
     let program = invocation.program();
     if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
         return false;
@@ -320,9 +415,11 @@ fn shell_matches(rule: &ShellRule, invocation: &Invocation, operands: &[&str], p
         return false;
     }
     let holds = |pattern: &WordPattern| {
-        arguments.iter().any(|argument| match pattern.literal().filter(|literal| literal.starts_with('-')) {
-            Some(option) => is_option(&argument.text, option),
-            None => pattern.matches(&argument.text),
+        arguments.iter().any(|argument| {
+            match pattern.literal().filter(|literal| literal.starts_with('-')) {
+                Some(option) => is_option(&argument.text, option),
+                None => pattern.matches(&argument.text),
+            }
         })
     };
     let all_hold = rule.conditions.iter().all(|condition| match condition {
@@ -331,7 +428,9 @@ fn shell_matches(rule: &ShellRule, invocation: &Invocation, operands: &[&str], p
         Condition::None(patterns) => !patterns.iter().any(holds),
         Condition::Option { names, values } => {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            option_values(arguments, &names).iter().any(|value| values.iter().any(|pattern| pattern.matches(value)))
+            option_values(arguments, &names)
+                .iter()
+                .any(|value| values.iter().any(|pattern| pattern.matches(value)))
         }
     });
     if !all_hold {
@@ -358,6 +457,11 @@ fn shell_matches(rule: &ShellRule, invocation: &Invocation, operands: &[&str], p
     if !rule.env.iter().all(sets) {
         return false;
     }
+    let is_fed =
+        |pattern: &WordPattern| invocation.fed_by.iter().any(|program| pattern.matches(program));
+    if !rule.fed_by.is_empty() && !rule.fed_by.iter().any(is_fed) {
+        return false;
+    }
     rule.text.as_ref().is_none_or(|regex| {
         arguments.iter().any(|argument| regex.is_match(argument.text.as_bytes()))
             || matches!(&invocation.input, Input::Text(text) if regex.is_match(text.as_bytes()))
@@ -368,12 +472,13 @@ fn shell_matches(rule: &ShellRule, invocation: &Invocation, operands: &[&str], p
 fn operands_match(patterns: &[WordPattern], operands: &[&str]) -> bool {
     match patterns.split_first() {
         None => true,
-        Some((WordPattern::Glob(stars), rest)) if stars.as_slice() == ['*', '*'] => {
-            (0..=operands.len()).any(|skipped| operands_match(rest, operands.get(skipped..).unwrap_or_default()))
-        }
+        Some((WordPattern::Glob(stars), rest)) if stars.as_slice() == ['*', '*'] => (0..=operands
+            .len())
+            .any(|skipped| operands_match(rest, operands.get(skipped..).unwrap_or_default())),
         Some((pattern, rest)) => match operands.split_first() {
             Some((operand, after)) => {
-                (pattern.matches(operand) && !operand.contains(UNKNOWN)) && operands_match(rest, after)
+                (pattern.matches(operand) && !operand.contains(UNKNOWN))
+                    && operands_match(rest, after)
             }
             None => false,
         },

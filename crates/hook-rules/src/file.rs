@@ -163,6 +163,8 @@ pub(crate) struct ShellRule {
     /// Searched in each argument and in the input.
     pub(crate) text: Option<Regex>,
     pub(crate) env: Vec<(String, WordPattern)>,
+    /// Programs whose output it reads.
+    pub(crate) fed_by: Vec<WordPattern>,
 }
 
 /// A condition on arguments.
@@ -239,6 +241,7 @@ struct ShellText {
     text: Option<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
+    fed_by: Option<OneOrMany>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -293,7 +296,8 @@ impl RuleFile {
                 "ask" => file.opaque = Some(Effect::Ask),
                 "deny" => file.opaque = Some(Effect::Deny),
                 other => {
-                    let message = format!("`opaque` is \"ask\", \"deny\" or \"pass\", not \"{other}\"");
+                    let message =
+                        format!("`opaque` is \"ask\", \"deny\" or \"pass\", not \"{other}\"");
                     file.problem(line_of(text, opaque.span().start), None, message);
                     file.opaque = Some(Effect::Ask);
                 }
@@ -303,7 +307,9 @@ impl RuleFile {
             file.opaque = parsed
                 .rule
                 .iter()
-                .any(|rule| rule.get_ref().contains_key("shell") && rule.get_ref().contains_key("deny"))
+                .any(|rule| {
+                    rule.get_ref().contains_key("shell") && rule.get_ref().contains_key("deny")
+                })
                 .then_some(Effect::Ask);
         }
         for test in parsed.test {
@@ -317,6 +323,45 @@ impl RuleFile {
         file
     }
 
+    /// Returns `true` if rules are about calls of tools.
+    pub fn is_about_tools(&self) -> bool {
+        self.opaque.is_some()
+            || self
+                .subjects()
+                .any(|subject| !matches!(subject, Subject::Prompt(_) | Subject::Output(_)))
+    }
+
+    /// Returns `true` if rules are about prompts.
+    pub fn is_about_prompts(&self) -> bool {
+        self.subjects().any(|subject| matches!(subject, Subject::Prompt(_)))
+    }
+
+    /// Returns `true` if rules are about outputs of tools.
+    pub fn is_about_outputs(&self) -> bool {
+        self.subjects().any(|subject| matches!(subject, Subject::Output(_)))
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.rules.iter().flat_map(|rule| &rule.subjects)
+    }
+
+    /// Removes the rules that put words into the conversation, and returns their number.
+    pub fn remove_comments(&mut self) -> usize {
+        let before = self.rules.len();
+        self.rules.retain(|rule| matches!(rule.effect, Effect::Ask | Effect::Deny));
+        before - self.rules.len()
+    }
+
+    /// Returns the number of rules.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Returns `true` if there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     fn problem(&mut self, line: usize, rule: Option<&str>, message: String) {
         self.problems.push(Problem { line, rule: rule.map(str::to_owned), message });
     }
@@ -324,10 +369,16 @@ impl RuleFile {
     fn rule(&mut self, table: toml::Table, line: usize) {
         let id = table.get("id").and_then(toml::Value::as_str).map(str::to_owned);
         if self.rules.len() >= MAX_RULES {
-            return self.problem(line, id.as_deref(), format!("a file has at most {MAX_RULES} rules"));
+            return self.problem(
+                line,
+                id.as_deref(),
+                format!("a file has at most {MAX_RULES} rules"),
+            );
         }
         if table.contains_key("allow") {
-            let message = "a rule cannot allow, it only restricts: remove it, or write an exception".to_owned();
+            let message =
+                "a rule cannot allow, it only restricts: remove it, or write an exception"
+                    .to_owned();
             return self.problem(line, id.as_deref(), message);
         }
         let text: RuleText = match RuleText::deserialize(table) {
@@ -364,7 +415,12 @@ impl RuleFile {
             (Some((kind, subject)), None) => {
                 self.tests.push(RuleTest { kind, subject, expect: test.expect, line });
             }
-            _ => self.problem(line, None, "a test has one of `shell`, `read`, `write`, `fetch`, `prompt` and `output`".to_owned()),
+            _ => self.problem(
+                line,
+                None,
+                "a test has one of `shell`, `read`, `write`, `fetch`, `prompt` and `output`"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -387,7 +443,11 @@ fn compile(text: RuleText) -> Result<Rule, String> {
     let mut given = effects.into_iter().filter_map(|(effect, message)| Some((effect, message?)));
     let (effect, message) = match (given.next(), given.next()) {
         (Some(effect), None) => effect,
-        (None, _) => return Err("it has no effect: `deny`, `ask`, `context` or `warn`, with the reason".to_owned()),
+        (None, _) => {
+            return Err(
+                "it has no effect: `deny`, `ask`, `context` or `warn`, with the reason".to_owned()
+            );
+        }
         (Some(_), Some(_)) => return Err("it has more than one effect".to_owned()),
     };
     let mut subjects = Vec::new();
@@ -416,7 +476,9 @@ fn compile(text: RuleText) -> Result<Rule, String> {
         subjects.push(Subject::Output(regex(&pattern)?));
     }
     if subjects.is_empty() {
-        return Err("it has no subject: `shell`, `read`, `write`, `fetch`, `prompt` or `output`".to_owned());
+        return Err(
+            "it has no subject: `shell`, `read`, `write`, `fetch`, `prompt` or `output`".to_owned()
+        );
     }
     Ok(Rule { id: text.id, effect, message, subjects })
 }
@@ -427,10 +489,9 @@ fn words(texts: OneOrMany) -> Vec<WordPattern> {
 
 fn regex(pattern: &str) -> Result<Regex, String> {
     let config = Regex::config().nfa_size_limit(Some(MAX_REGEX)).hybrid_cache_capacity(MAX_REGEX);
-    Regex::builder()
-        .configure(config)
-        .build(pattern)
-        .map_err(|error| format!("`{pattern}` is no regular expression: {}", first_line(&error.to_string())))
+    Regex::builder().configure(config).build(pattern).map_err(|error| {
+        format!("`{pattern}` is no regular expression: {}", first_line(&error.to_string()))
+    })
 }
 
 fn compile_shell(text: ShellText) -> Result<Subject, String> {
@@ -443,6 +504,7 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
         writes: None,
         text: None,
         env: text.env.iter().map(|(name, value)| (name.clone(), WordPattern::new(value))).collect(),
+        fed_by: text.fed_by.map(words).unwrap_or_default(),
     };
     for argument in text.args {
         match argument {
@@ -461,18 +523,27 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
                     _ => return Err("`option` and `value` belong together".to_owned()),
                 }
                 if rule.conditions.len() == before {
-                    return Err("a table in `args` has `any`, `all`, `none`, or `option` and `value`".to_owned());
+                    return Err(
+                        "a table in `args` has `any`, `all`, `none`, or `option` and `value`"
+                            .to_owned(),
+                    );
                 }
             }
         }
     }
-    let patterns = |patterns: Option<OneOrMany>| patterns.map(|patterns| PathPatterns::parse(&patterns.into_vec())).transpose();
+    let patterns = |patterns: Option<OneOrMany>| {
+        patterns.map(|patterns| PathPatterns::parse(&patterns.into_vec())).transpose()
+    };
     rule.files = patterns(text.files)?;
     rule.reads = patterns(text.reads)?;
     rule.writes = patterns(text.writes)?;
     rule.text = text.text.map(|text| regex(&text)).transpose()?;
-    let is_empty = rule.programs.is_empty() && rule.text.is_none() && rule.env.is_empty()
-        && rule.files.is_none() && rule.reads.is_none() && rule.writes.is_none();
+    let is_empty = rule.programs.is_empty()
+        && rule.text.is_none()
+        && rule.env.is_empty()
+        && rule.files.is_none()
+        && rule.reads.is_none()
+        && rule.writes.is_none();
     match is_empty {
         true => Err("`shell` needs a `program`, files, a `text` or `env`".to_owned()),
         false => Ok(Subject::Shell(Box::new(rule))),

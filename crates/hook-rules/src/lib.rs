@@ -39,4 +39,4 @@ mod paths;
 mod words;
 
 pub use decide::{Call, Decision, Match, Place, Rules};
-pub use file::{Effect, Expectation, Problem, RuleFile, RuleTest};
+pub use file::{Effect, Expectation, Problem, RuleFile, RuleTest, TestKind};

@@ -57,13 +57,18 @@ impl PathPatterns {
     /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
     /// given, since nothing shows that it is excluded.
     pub(crate) fn matches(&self, path: &str, place: &Place) -> bool {
-        let components: Vec<&str> = path.split('/').filter(|component| !component.is_empty()).collect();
+        let components: Vec<&str> =
+            path.split('/').filter(|component| !component.is_empty()).collect();
         let is_unknown = !path.starts_with('/');
         let is_wanted = match self.wanted.is_empty() {
             true => true,
-            false => !is_unknown && self.wanted.iter().any(|pattern| pattern.matches(&components, place)),
+            false => {
+                !is_unknown && self.wanted.iter().any(|pattern| pattern.matches(&components, place))
+            }
         };
-        is_wanted && (is_unknown || !self.excluded.iter().any(|pattern| pattern.excludes(&components, place)))
+        is_wanted
+            && (is_unknown
+                || !self.excluded.iter().any(|pattern| pattern.excludes(&components, place)))
     }
 }
 
@@ -76,7 +81,10 @@ fn alternatives(text: &str) -> Result<Vec<String>, String> {
             return Err(format!("`{text}` has too many alternatives"));
         }
         let open = text.char_indices().find(|(at, character)| {
-            *character == '{' && !["{project}", "{temp}"].iter().any(|base| text.get(*at..).is_some_and(|rest| rest.starts_with(base)))
+            *character == '{'
+                && !["{project}", "{temp}"]
+                    .iter()
+                    .any(|base| text.get(*at..).is_some_and(|rest| rest.starts_with(base)))
         });
         let Some((open, _)) = open else {
             done.push(text);
@@ -88,7 +96,11 @@ fn alternatives(text: &str) -> Result<Vec<String>, String> {
         let inside = text.get(open + 1..open + length).unwrap_or_default();
         for alternative in inside.split(',') {
             let (before, after) = (text.get(..open), text.get(open + length + 1..));
-            rest.push(format!("{}{alternative}{}", before.unwrap_or_default(), after.unwrap_or_default()));
+            rest.push(format!(
+                "{}{alternative}{}",
+                before.unwrap_or_default(),
+                after.unwrap_or_default()
+            ));
         }
     }
     Ok(done)
@@ -98,7 +110,9 @@ impl PathPattern {
     fn parse(text: &str) -> Result<Self, String> {
         let (base, rest) = match text {
             _ if text.is_empty() => return Err("a pattern is empty".to_owned()),
-            _ if text.starts_with("{project}") => (Base::Project, text.trim_start_matches("{project}")),
+            _ if text.starts_with("{project}") => {
+                (Base::Project, text.trim_start_matches("{project}"))
+            }
             _ if text.starts_with("{temp}") => (Base::Temp, text.trim_start_matches("{temp}")),
             _ if text == "~" || text.starts_with("~/") => (Base::Home, &text[1..]),
             _ if text.starts_with('/') => (Base::Root, text),
@@ -109,7 +123,9 @@ impl PathPattern {
         if base == Base::Root && !text.starts_with('/') {
             components.push(Component::Any);
         }
-        for component in rest.split('/').filter(|component| !component.is_empty() && *component != ".") {
+        for component in
+            rest.split('/').filter(|component| !component.is_empty() && *component != ".")
+        {
             match component {
                 ".." => return Err(format!("`{text}` goes up with `..`")),
                 "**" if components.last() == Some(&Component::Any) => {}
@@ -124,12 +140,14 @@ impl PathPattern {
     }
 
     fn matches(&self, path: &[&str], place: &Place) -> bool {
-        self.in_base(path, place).is_some_and(|rest| matches(&self.components, rest, Comparison::May))
+        self.in_base(path, place)
+            .is_some_and(|rest| matches(&self.components, rest, Comparison::May))
     }
 
     /// Excluding wants certainty: something unknown is not excluded by a name.
     fn excludes(&self, path: &[&str], place: &Place) -> bool {
-        self.in_base(path, place).is_some_and(|rest| matches(&self.components, rest, Comparison::Must))
+        self.in_base(path, place)
+            .is_some_and(|rest| matches(&self.components, rest, Comparison::Must))
     }
 
     /// Returns the components of a path behind the pattern's directory.
@@ -148,7 +166,18 @@ impl PathPattern {
             Base::Root => Some(path),
             Base::Home => below(place.home()),
             Base::Project => below(place.project()),
-            Base::Temp => place.temp().iter().find_map(|directory| below(directory)),
+            // A home or project that lies there is not temporary, nor is a folder around it.
+            Base::Temp => {
+                let is_around = |directory: &str| {
+                    let mut components =
+                        directory.split('/').filter(|component| !component.is_empty());
+                    path.iter().all(|component| components.next() == Some(component))
+                };
+                let is_own = below(place.home()).is_some()
+                    || is_around(place.home())
+                    || is_around(place.project());
+                place.temp().iter().find_map(|directory| below(directory)).filter(|_| !is_own)
+            }
         }
     }
 }
@@ -193,11 +222,15 @@ fn is_same(word: &WordPattern, component: &str, comparison: Comparison) -> bool 
         return false;
     }
     // A pattern of the shell, or a name of which a part is known.
-    let is_all_unknown = component.chars().all(|character| character == UNKNOWN || character == '*');
+    let is_all_unknown =
+        component.chars().all(|character| character == UNKNOWN || character == '*');
     if is_all_unknown {
         return false;
     }
-    let shell: Vec<char> = component.chars().map(|character| if character == UNKNOWN { '*' } else { character }).collect();
+    let shell: Vec<char> = component
+        .chars()
+        .map(|character| if character == UNKNOWN { '*' } else { character })
+        .collect();
     match word.literal() {
         Some(literal) => glob_matches(&shell, literal),
         None => word.matches(&component.replace(['*', '?', '[', UNKNOWN], "")),

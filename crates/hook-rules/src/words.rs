@@ -1,14 +1,25 @@
-//! Patterns of words: `*` for any characters, `?` for one.
+//! Patterns of words: `*` for any characters, `?` for one, `[…]` for one of some, `{a,b}` for either.
 
 /// A pattern of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WordPattern {
     Literal(String),
     Glob(Vec<char>),
+    Any(Vec<Self>),
 }
 
 impl WordPattern {
     pub(crate) fn new(pattern: &str) -> Self {
+        let braces = pattern.split_once('{').and_then(|(before, rest)| {
+            let (inside, after) = rest.split_once('}')?;
+            inside.contains(',').then_some((before, inside, after))
+        });
+        if let Some((before, inside, after)) = braces {
+            let alternatives = inside.split(',').take(64);
+            return Self::Any(
+                alternatives.map(|one| Self::new(&format!("{before}{one}{after}"))).collect(),
+            );
+        }
         match pattern.contains(['*', '?', '[']) {
             true => Self::Glob(pattern.chars().collect()),
             false => Self::Literal(pattern.to_owned()),
@@ -18,7 +29,7 @@ impl WordPattern {
     pub(crate) fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
-            Self::Glob(_) => None,
+            Self::Glob(_) | Self::Any(_) => None,
         }
     }
 
@@ -26,6 +37,7 @@ impl WordPattern {
         match self {
             Self::Literal(text) => text == word,
             Self::Glob(pattern) => glob_matches(pattern, word),
+            Self::Any(patterns) => patterns.iter().any(|pattern| pattern.matches(word)),
         }
     }
 }

@@ -25,6 +25,7 @@ use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redact_reader;
 use super::registration::RegistrationRules;
 use super::rule::Rule;
+use super::rule_set::RuleSet;
 use super::source::{HookSource, SettingsSource};
 use crate::language::{self, Languages};
 use hook_json::field;
@@ -104,6 +105,7 @@ fn read_settings(mut reader: Reader<'_>) -> SettingsFile {
         language: None,
         config: reader.config,
         hooks: reader.hooks,
+        rules: reader.rules,
         declared: reader.declared,
         diagnostics: reader.document.into_diagnostics(),
         entries: 0,
@@ -152,6 +154,7 @@ pub(super) struct Reader<'t> {
     pub(super) invalid_declarations: Vec<String>,
     pub(super) config: Arc<HooksConfig>,
     pub(super) hooks: Vec<HookEntry>,
+    pub(super) rules: Vec<RuleSet>,
     pub(super) spans: FileSpans,
     /// `true` if `hooksConfig` has a `failBehavior`.
     has_fail_behavior: bool,
@@ -210,6 +213,7 @@ impl<'t> Reader<'t> {
             invalid_declarations: Vec::new(),
             config: Arc::default(),
             hooks: Vec::new(),
+            rules: Vec::new(),
             spans: FileSpans::default(),
             has_fail_behavior: false,
             is_list_of_modules: false,

@@ -42,6 +42,7 @@ pub(super) fn parse(
         project: source.project.clone(),
         language: source.language,
         hooks: read.hooks.into_iter().map(|hook| entry(hook, &document, &config)).collect(),
+        rules: Vec::new(),
         config,
         declared: Vec::new(),
         diagnostics: read

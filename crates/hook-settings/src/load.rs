@@ -203,6 +203,7 @@ fn unreadable_file(source: &SettingsSource, error: &io::Error) -> SettingsFile {
         language: source.language,
         config: Arc::default(),
         hooks: Vec::new(),
+        rules: Vec::new(),
         declared: Vec::new(),
         diagnostics: vec![diagnostic],
         entries: 0,

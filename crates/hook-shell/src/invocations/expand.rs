@@ -101,7 +101,9 @@ impl Reader<'_> {
                 self.text(word);
                 extend(marked, &value, mark);
             }
-            (Some(Operator::Alternative(word)), _) => self.mark(word, is_quoted, marked, has_quotes),
+            (Some(Operator::Alternative(word)), _) => {
+                self.mark(word, is_quoted, marked, has_quotes)
+            }
             (Some(Operator::Other(word) | Operator::Required(word)), _) => {
                 self.text(word);
                 marked.push((UNKNOWN, mark));
@@ -112,11 +114,13 @@ impl Reader<'_> {
     }
 
     fn tilde(&self, mut marked: Marked) -> Marked {
-        let name_end = marked.iter().position(|(character, _)| *character == '/').unwrap_or(marked.len());
+        let name_end =
+            marked.iter().position(|(character, _)| *character == '/').unwrap_or(marked.len());
         let is_plain = marked.first() == Some(&('~', Mark::Unquoted))
             && marked.iter().take(name_end).all(|(_, mark)| *mark == Mark::Unquoted);
         if is_plain {
-            let name: String = marked.iter().take(name_end).skip(1).map(|(character, _)| *character).collect();
+            let name: String =
+                marked.iter().take(name_end).skip(1).map(|(character, _)| *character).collect();
             let home = match name.as_str() {
                 "" => self.home().to_owned(),
                 "+" => self.cwd_text(),

@@ -29,8 +29,12 @@ impl FileAccess {
 
     /// Returns `false` for streams, and for what is no file, such as a URL.
     fn is_file(word: &str) -> bool {
-        const STREAMS: [&str; 6] = ["-", "/dev/null", "/dev/stderr", "/dev/stdin", "/dev/stdout", "/dev/tty"];
-        !word.is_empty() && !STREAMS.contains(&word) && !word.starts_with("/dev/fd/") && !word.contains("://")
+        const STREAMS: [&str; 6] =
+            ["-", "/dev/null", "/dev/stderr", "/dev/stdin", "/dev/stdout", "/dev/tty"];
+        !word.is_empty()
+            && !STREAMS.contains(&word)
+            && !word.starts_with("/dev/fd/")
+            && !word.contains("://")
     }
 
     /// Adds the use of a word that names a file.
@@ -52,7 +56,10 @@ pub fn join(cwd: Option<&str>, word: &str) -> Option<String> {
             "" | "." => {}
             ".." => {
                 // What is above an unknown folder is not known.
-                if components.last().is_some_and(|last| last.chars().all(|character| character == UNKNOWN)) {
+                if components
+                    .last()
+                    .is_some_and(|last| last.chars().all(|character| character == UNKNOWN))
+                {
                     return None;
                 }
                 components.pop();
@@ -193,7 +200,6 @@ const WRITTEN_OPTIONS: &[(&str, &[&str])] = &[
     ("cc", &["-o"]),
     ("clang", &["-o"]),
     ("openssl", &["-out"]),
-    ("ssh-keygen", &["-f"]),
     ("pandoc", &["-o", "--output"]),
 ];
 
@@ -211,16 +217,23 @@ pub(super) fn add(invocation: &mut Invocation) {
     let program = invocation.program().to_owned();
     let cwd = invocation.cwd.clone();
     let mut files = Vec::new();
-    let mut push = |path: &str, access: Access| FileAccess::add(&mut files, path, access, cwd.as_deref());
+    let mut push =
+        |path: &str, access: Access| FileAccess::add(&mut files, path, access, cwd.as_deref());
     let arguments = &invocation.arguments;
-    let is_set = |names: &[&str]| arguments.iter().any(|argument| names.iter().any(|name| starters::is_option(&argument.text, name)));
+    let is_set = |names: &[&str]| {
+        arguments
+            .iter()
+            .any(|argument| names.iter().any(|name| starters::is_option(&argument.text, name)))
+    };
     if is_set(&["--help", "--version"]) && arguments.len() == 1 {
         return;
     }
     let options = |table: &[(&str, &'static [&'static str])]| {
         table.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, options)| *options)
     };
-    for (options, access) in [(options(WRITTEN_OPTIONS), Access::Write), (options(READ_OPTIONS), Access::Read)] {
+    for (options, access) in
+        [(options(WRITTEN_OPTIONS), Access::Write), (options(READ_OPTIONS), Access::Read)]
+    {
         for value in starters::option_values(arguments, options) {
             push(value, access);
         }
@@ -245,13 +258,18 @@ pub(super) fn add(invocation: &mut Invocation) {
         Use::Nothing => {}
         Use::Read => operands.iter().for_each(|operand| push(&operand.text, read)),
         Use::Write => operands.iter().for_each(|operand| push(&operand.text, Access::Write)),
-        Use::ReadAfterFirst if in_option => operands.iter().for_each(|operand| push(&operand.text, read)),
+        Use::ReadAfterFirst if in_option => {
+            operands.iter().for_each(|operand| push(&operand.text, read))
+        }
         Use::ReadAfterFirst => rest.iter().for_each(|operand| push(&operand.text, read)),
-        Use::WriteAfterFirst if in_option => operands.iter().for_each(|operand| push(&operand.text, Access::Write)),
+        Use::WriteAfterFirst if in_option => {
+            operands.iter().for_each(|operand| push(&operand.text, Access::Write))
+        }
         Use::WriteAfterFirst => rest.iter().for_each(|operand| push(&operand.text, Access::Write)),
         Use::Copy => {
             let has_target = is_set(&["-t", "--target-directory"]);
-            let sources = operands.len().saturating_sub(usize::from(!has_target && operands.len() > 1));
+            let sources =
+                operands.len().saturating_sub(usize::from(!has_target && operands.len() > 1));
             for (index, operand) in operands.iter().enumerate() {
                 push(&operand.text, if index < sources { Access::Read } else { Access::Write });
             }
@@ -277,7 +295,8 @@ pub(super) fn add(invocation: &mut Invocation) {
             for argument in arguments {
                 for (at, _) in argument.text.match_indices('@') {
                     let path = argument.text.get(at + 1..).unwrap_or_default();
-                    let is_file = at == 0 || argument.text.get(..at).is_some_and(|name| name.ends_with('='));
+                    let is_file =
+                        at == 0 || argument.text.get(..at).is_some_and(|name| name.ends_with('='));
                     if is_file && !path.is_empty() && path != "-" {
                         push(path.split(';').next().unwrap_or(path), Access::Read);
                     }
@@ -285,8 +304,10 @@ pub(super) fn add(invocation: &mut Invocation) {
             }
         }
         "find" if arguments.iter().any(|argument| argument.text == "-delete") => {
-            let roots: Vec<&Argument> =
-                arguments.iter().take_while(|argument| !argument.text.starts_with(['-', '(', '!'])).collect();
+            let roots: Vec<&Argument> = arguments
+                .iter()
+                .take_while(|argument| !argument.text.starts_with(['-', '(', '!']))
+                .collect();
             match roots.is_empty() {
                 true => push(".", Access::Write),
                 false => roots.iter().for_each(|root| push(&root.text, Access::Write)),
@@ -294,11 +315,21 @@ pub(super) fn add(invocation: &mut Invocation) {
         }
         "tar" => {
             let creates = arguments.first().is_some_and(|argument| {
-                argument.text.starts_with("--create") || (argument.text.len() < 8 && argument.text.contains('c'))
+                argument.text.starts_with("--create")
+                    || (argument.text.len() < 8 && argument.text.contains('c'))
             });
             let skipped = usize::from(first.is_some_and(|first| arguments.first() == Some(first)));
             for (index, operand) in operands.iter().skip(skipped).enumerate() {
-                push(&operand.text, if creates && index == 0 { Access::Write } else { Access::Read });
+                push(
+                    &operand.text,
+                    if creates && index == 0 { Access::Write } else { Access::Read },
+                );
+            }
+        }
+        "ssh-keygen" => {
+            let only_looks = is_set(&["-l", "-y", "-F", "-e", "-B", "-H"]);
+            for path in starters::option_values(arguments, &["-f"]) {
+                push(path, if only_looks { Access::Read } else { Access::Write });
             }
         }
         "git" => git(&operands, &mut push),

@@ -133,14 +133,18 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Effect> {
         Some(_) => "python3",
         None => name,
     };
-    let Some((_, options, comments, has_backticks)) = INTERPRETERS.iter().find(|(known, ..)| *known == name) else {
+    let Some((_, options, comments, has_backticks)) =
+        INTERPRETERS.iter().find(|(known, ..)| *known == name)
+    else {
         return Vec::new();
     };
     let arguments = &invocation.arguments;
     let mut effects = Vec::new();
     if options.is_empty() {
         let program = starters::operands(name, arguments).into_iter().next();
-        if let Some(program) = program.filter(|program| program.text.contains("system") || program.text.contains('|')) {
+        if let Some(program) =
+            program.filter(|program| program.text.contains("system") || program.text.contains('|'))
+        {
             for text in strings(&program.text) {
                 effects.push(Effect::Shell(text));
             }
@@ -151,9 +155,13 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Effect> {
     // Clusters such as `-ne` of perl and ruby.
     if programs.is_empty() && matches!(name, "perl" | "ruby") {
         let index = arguments.iter().position(|argument| {
-            argument.text.len() > 2 && argument.text.starts_with('-') && argument.text.ends_with(['e', 'E'])
+            argument.text.len() > 2
+                && argument.text.starts_with('-')
+                && argument.text.ends_with(['e', 'E'])
         });
-        programs.extend(index.and_then(|index| arguments.get(index + 1)).map(|program| program.text.as_str()));
+        programs.extend(
+            index.and_then(|index| arguments.get(index + 1)).map(|program| program.text.as_str()),
+        );
     }
     if name == "deno" && arguments.first().is_some_and(|argument| argument.text == "eval") {
         programs.extend(arguments.get(1).map(|program| program.text.as_str()));
@@ -239,7 +247,8 @@ fn read(program: &str, comments: Comments, has_backticks: bool, effects: &mut Ve
                     '[' => ']',
                     other => other,
                 };
-                let text = after.get(1..).unwrap_or_default().split(close).next().unwrap_or_default();
+                let text =
+                    after.get(1..).unwrap_or_default().split(close).next().unwrap_or_default();
                 effects.push(Effect::Shell(text.to_owned()));
             }
             rest = after;
@@ -247,7 +256,10 @@ fn read(program: &str, comments: Comments, has_backticks: bool, effects: &mut Ve
             let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
             let (name, after) = rest.split_at(length);
             rest = after;
-            let call = CALLS.binary_search_by(|(known, _)| (*known).cmp(name)).ok().and_then(|index| CALLS.get(index));
+            let call = CALLS
+                .binary_search_by(|(known, _)| (*known).cmp(name))
+                .ok()
+                .and_then(|index| CALLS.get(index));
             if let Some((_, call)) = call {
                 effects_of(*call, name, program, after, effects);
             }
@@ -265,9 +277,18 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
         Call::Runs => {
             // `re.call("x")` and the like run no programs.
             let may_run = !matches!(name, "run" | "call" | "exec")
-                || ["subprocess", "child_process", "system", "os.", "execa", "Open3", "$exec", "require"]
-                    .iter()
-                    .any(|module| program.contains(module))
+                || [
+                    "subprocess",
+                    "child_process",
+                    "system",
+                    "os.",
+                    "execa",
+                    "Open3",
+                    "$exec",
+                    "require",
+                ]
+                .iter()
+                .any(|module| program.contains(module))
                 || name == "exec";
             match found.as_slice() {
                 _ if !may_run => {}
@@ -278,19 +299,28 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
         }
         Call::Opens => {
             if let Some((path, modes)) = found.split_first() {
-                let writes = modes.iter().any(|mode| mode.len() <= 3 && mode.contains(['w', 'a', 'x', '+', '>']));
-                effects.push(Effect::File(path.clone(), if writes { Access::Write } else { Access::Read }));
+                let writes = modes
+                    .iter()
+                    .any(|mode| mode.len() <= 3 && mode.contains(['w', 'a', 'x', '+', '>']));
+                effects.push(Effect::File(
+                    path.clone(),
+                    if writes { Access::Write } else { Access::Read },
+                ));
             }
         }
         Call::Reads | Call::Writes => {
             let access = if call == Call::Reads { Access::Read } else { Access::Write };
             // `"a".replace("b", "c")`: no files.
             // Other strings are contents and encodings.
-            let moves = ["rename", "cp", "mv", "move", "copy", "unlink", "rm"].iter().any(|begin| name.starts_with(begin));
+            let moves = ["rename", "cp", "mv", "move", "copy", "unlink", "rm"]
+                .iter()
+                .any(|begin| name.starts_with(begin));
             let count = if moves { found.len() } else { 1 };
             let paths = found.into_iter().take(count).filter(|text| {
-                !matches!(name, "replace" | "copy" | "delete" | "write" | "read" | "glob" | "move" | "remove")
-                    || text.contains('/')
+                !matches!(
+                    name,
+                    "replace" | "copy" | "delete" | "write" | "read" | "glob" | "move" | "remove"
+                ) || text.contains('/')
                     || text.starts_with('.')
             });
             effects.extend(paths.map(|path| Effect::File(path, access)));

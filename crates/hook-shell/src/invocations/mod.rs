@@ -71,6 +71,8 @@ pub struct Invocation {
     pub files: Vec<FileAccess>,
     /// Its standard input.
     pub input: Input,
+    /// The programs whose output it may read, in the order of the pipeline.
+    pub fed_by: Vec<String>,
     /// The working directory; `None` if it is not known.
     pub cwd: Option<String>,
     /// The program that starts it, such as `sudo`.

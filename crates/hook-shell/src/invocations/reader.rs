@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::starters::{self, Started};
-use super::{Access, Argument, FileAccess, Input, Invocation, Opaque, Reading, Surroundings, UNKNOWN};
+use super::{
+    Access, Argument, FileAccess, Input, Invocation, Opaque, Reading, Surroundings, UNKNOWN,
+};
 use super::{files, inline, program_name};
 use crate::script::{Command, Redirect, RedirectKind, Script, SimpleCommand};
 
@@ -39,6 +41,10 @@ pub(super) struct Reader<'s> {
     combinations: usize,
     /// The output of the commands that were read last.
     output: String,
+    /// The programs before this one in its pipeline.
+    fed_by: Vec<String>,
+    /// Files that the text downloads.
+    downloads: Vec<String>,
     /// The outputs of `<(…)` in the command that is read.
     pub(super) process_outputs: Vec<String>,
 }
@@ -59,6 +65,8 @@ impl<'s> Reader<'s> {
             choice: 0,
             combinations: 1,
             output: String::new(),
+            fed_by: Vec::new(),
+            downloads: Vec::new(),
             process_outputs: Vec::new(),
         }
     }
@@ -157,11 +165,22 @@ impl<'s> Reader<'s> {
             Command::Pipeline(commands) => {
                 let mut input = input;
                 let cwd = self.cwd.clone();
+                let fed_by = self.fed_by.clone();
                 for command in commands {
                     self.output.clear();
+                    let before = self.reading.invocations.len();
                     self.command(command, input);
                     input = known(self.output.clone());
+                    let started = self.reading.invocations.iter().skip(before);
+                    let names: Vec<String> = started
+                        .map(|invocation| invocation.program().to_owned())
+                        .take(MAX_VALUES)
+                        .collect();
+                    if self.fed_by.len() < MAX_VALUES {
+                        self.fed_by.extend(names);
+                    }
                 }
+                self.fed_by = fed_by;
                 self.cwd = cwd;
             }
             Command::Group { body, words, redirects, is_subshell } => {
@@ -198,7 +217,9 @@ impl<'s> Reader<'s> {
                                 known_values.push(match is_known {
                                     true => Some(value.text),
                                     // `for f in /*` is within a folder that is known.
-                                    false => Some(value.text.replace(['*', '?', '['], &UNKNOWN.to_string())),
+                                    false => Some(
+                                        value.text.replace(['*', '?', '['], &UNKNOWN.to_string()),
+                                    ),
                                 });
                             }
                         }
@@ -239,7 +260,8 @@ impl<'s> Reader<'s> {
         if let Some(parameters) = &self.parameters {
             match name {
                 "@" | "*" => {
-                    let texts: Vec<&str> = parameters.iter().map(|argument| argument.text.as_str()).collect();
+                    let texts: Vec<&str> =
+                        parameters.iter().map(|argument| argument.text.as_str()).collect();
                     return Some(texts.join(" "));
                 }
                 "#" => return Some(parameters.len().to_string()),
@@ -248,7 +270,12 @@ impl<'s> Reader<'s> {
             if let Ok(number) = name.parse::<usize>()
                 && number > 0
             {
-                return Some(parameters.get(number - 1).map(|argument| argument.text.clone()).unwrap_or_default());
+                return Some(
+                    parameters
+                        .get(number - 1)
+                        .map(|argument| argument.text.clone())
+                        .unwrap_or_default(),
+                );
             }
         }
         if let Some(values) = self.variables.get(name) {
@@ -273,7 +300,9 @@ impl<'s> Reader<'s> {
     }
 
     fn assign(&mut self, name: &str, value: Option<String>) {
-        let value = value.filter(|value| value.chars().any(|character| character != UNKNOWN) || value.is_empty());
+        let value = value.filter(|value| {
+            value.chars().any(|character| character != UNKNOWN) || value.is_empty()
+        });
         let values = self.variables.entry(name.to_owned()).or_default();
         if values.contains(&value) {
             return;
@@ -296,7 +325,10 @@ impl<'s> Reader<'s> {
                 break;
             }
             if self.combinations > MAX_VALUES && index == 0 {
-                self.opaque("its variables have too many values", self.shown(command.range.clone()));
+                self.opaque(
+                    "its variables have too many values",
+                    self.shown(command.range.clone()),
+                );
             }
         }
         self.choice = choice;
@@ -311,7 +343,8 @@ impl<'s> Reader<'s> {
             if command.words.is_empty() {
                 self.assign(&assignment.name, value.clone());
             }
-            variables.push((assignment.name.clone(), value.filter(|value| !value.contains(UNKNOWN))));
+            variables
+                .push((assignment.name.clone(), value.filter(|value| !value.contains(UNKNOWN))));
         }
         let mut words = Vec::new();
         for word in &command.words {
@@ -324,7 +357,14 @@ impl<'s> Reader<'s> {
             self.output.clear();
             if !files.is_empty() || !variables.is_empty() {
                 let cwd = self.cwd.clone();
-                self.push(Invocation { variables, files, input, cwd, range, ..Invocation::default() });
+                self.push(Invocation {
+                    variables,
+                    files,
+                    input,
+                    cwd,
+                    range,
+                    ..Invocation::default()
+                });
             }
             return;
         }
@@ -335,6 +375,7 @@ impl<'s> Reader<'s> {
             variables,
             files,
             input,
+            fed_by: self.fed_by.clone(),
             cwd: self.cwd.clone(),
             started_by: None,
             range,
@@ -350,7 +391,8 @@ impl<'s> Reader<'s> {
             let Some(word) = redirect.target.word() else { continue };
             let text = match redirect.kind {
                 RedirectKind::Input => {
-                    let is_document = matches!(redirect.target, crate::script::RedirectTarget::Document(_));
+                    let is_document =
+                        matches!(redirect.target, crate::script::RedirectTarget::Document(_));
                     let text = match is_document {
                         true => self.inside(word.range.clone(), |reader| reader.text(word)),
                         false => self.text(word),
@@ -388,7 +430,9 @@ impl<'s> Reader<'s> {
         if self.reading.invocations.len() >= MAX_INVOCATIONS || self.depth >= MAX_DEPTH {
             return self.opaque("it starts too many programs", range);
         }
-        if invocation.called.has_unknown() && program_name(&invocation.called.text).contains(UNKNOWN) {
+        if invocation.called.has_unknown()
+            && program_name(&invocation.called.text).contains(UNKNOWN)
+        {
             self.opaque("only running it tells which program it starts", range.clone());
         } else if invocation.called.is_pattern && invocation.called.text != "[" {
             self.opaque("the program is a pattern of file names", range.clone());
@@ -396,8 +440,11 @@ impl<'s> Reader<'s> {
         let called = invocation.called.text.clone();
         if invocation.started_by.is_none() {
             if let Some(value) = self.aliases.get(&called).cloned() {
-                let arguments: Vec<String> =
-                    invocation.arguments.iter().map(|argument| crate::quote(&argument.text)).collect();
+                let arguments: Vec<String> = invocation
+                    .arguments
+                    .iter()
+                    .map(|argument| crate::quote(&argument.text))
+                    .collect();
                 let text = format!("{value} {}", arguments.join(" "));
                 self.aliases.remove(&called);
                 self.inside(range.clone(), |reader| reader.shell_text(&text, 0..0));
@@ -412,6 +459,16 @@ impl<'s> Reader<'s> {
         let started = starters::started(&invocation);
         let inline = inline::texts(&invocation);
         let process_outputs = std::mem::take(&mut self.process_outputs);
+        if matches!(invocation.program(), "curl" | "wget" | "scp" | "http" | "aria2c") {
+            let written = invocation.files.iter().filter(|file| file.access == Access::Write);
+            let paths: Vec<String> = written.map(|file| file.path.clone()).collect();
+            self.downloads.extend(paths);
+        }
+        if let Some(path) = files::join(invocation.cwd.as_deref(), &called)
+            && self.downloads.contains(&path)
+        {
+            self.opaque("it runs a file that it downloads", range.clone());
+        }
         self.push(invocation.clone());
         self.depth += 1;
         for started in started {
@@ -430,13 +487,18 @@ impl<'s> Reader<'s> {
                     match process_outputs.first().filter(|output| !output.contains(UNKNOWN)) {
                         Some(output) => self.start_text(&output.clone(), &invocation),
                         None => {
-                            let reason = format!("`{}` runs the output of a program", invocation.program());
+                            let reason =
+                                format!("`{}` runs the output of a program", invocation.program());
                             self.opaque(reason, range.clone());
                         }
                     }
                 }
-                Started::File(_) => {}
-                Started::Unknown(reason) => self.opaque(reason, range.clone()),
+                Started::File(argument) => {
+                    let path = files::join(invocation.cwd.as_deref(), &argument.text);
+                    if path.is_some_and(|path| self.downloads.contains(&path)) {
+                        self.opaque("it runs a file that it downloads", range.clone());
+                    }
+                }
             }
         }
         for effect in inline {
@@ -451,7 +513,13 @@ impl<'s> Reader<'s> {
                     FileAccess::add(&mut files, &path, access, cwd);
                     let started_by = Some(invocation.program().to_owned());
                     let cwd = invocation.cwd.clone();
-                    self.push(Invocation { files, cwd, started_by, range: range.clone(), ..Invocation::default() });
+                    self.push(Invocation {
+                        files,
+                        cwd,
+                        started_by,
+                        range: range.clone(),
+                        ..Invocation::default()
+                    });
                 }
             }
         }
@@ -461,7 +529,8 @@ impl<'s> Reader<'s> {
 
     fn call(&mut self, name: &str, body: &Arc<Command>, invocation: &Invocation) {
         if self.calls.iter().any(|call| call == name) {
-            return self.opaque(format!("the function `{name}` calls itself"), invocation.range.clone());
+            return self
+                .opaque(format!("the function `{name}` calls itself"), invocation.range.clone());
         }
         if self.depth >= MAX_DEPTH {
             return self.opaque("it is nested too deeply", invocation.range.clone());
@@ -481,7 +550,8 @@ impl<'s> Reader<'s> {
         // `env A=b program`
         let mut variables = by.variables.clone();
         while let Some((name, value)) = words.first().and_then(|word| word.text.split_once('=')) {
-            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !name.is_empty();
             if !is_name {
                 break;
             }
@@ -498,6 +568,7 @@ impl<'s> Reader<'s> {
             variables,
             files: Vec::new(),
             input: by.input.clone(),
+            fed_by: by.fed_by.clone(),
             cwd: self.cwd.clone(),
             started_by: Some(by.program().to_owned()),
             range: by.range.clone(),
@@ -507,7 +578,10 @@ impl<'s> Reader<'s> {
     /// Reads a shell text that a program runs.
     fn start_text(&mut self, text: &str, by: &Invocation) {
         if text.contains(UNKNOWN) && text.trim().chars().next() == Some(UNKNOWN) {
-            self.opaque(format!("only running it tells what `{}` runs", by.program()), by.range.clone());
+            self.opaque(
+                format!("only running it tells what `{}` runs", by.program()),
+                by.range.clone(),
+            );
             return;
         }
         let cwd = self.cwd.clone();
@@ -517,11 +591,14 @@ impl<'s> Reader<'s> {
 
     /// Follows builtins that change what later commands mean.
     fn builtin(&mut self, invocation: &Invocation) {
-        let mut operands = invocation.arguments.iter().filter(|argument| !argument.text.starts_with('-'));
+        let mut operands =
+            invocation.arguments.iter().filter(|argument| !argument.text.starts_with('-'));
         match invocation.called.text.as_str() {
             "cd" | "pushd" => {
-                let target = operands.next().map_or(self.surroundings.home, |operand| operand.text.as_str());
-                let is_known = !target.contains(UNKNOWN) && !invocation.arguments.iter().any(|argument| argument.text == "-");
+                let target =
+                    operands.next().map_or(self.surroundings.home, |operand| operand.text.as_str());
+                let is_known = !target.contains(UNKNOWN)
+                    && !invocation.arguments.iter().any(|argument| argument.text == "-");
                 self.cwd = match is_known {
                     true => files::join(self.cwd.as_deref(), target),
                     false => None,
@@ -543,7 +620,9 @@ impl<'s> Reader<'s> {
                     self.assign(&name, None);
                 }
             }
-            "printf" if invocation.arguments.first().is_some_and(|argument| argument.text == "-v") => {
+            "printf"
+                if invocation.arguments.first().is_some_and(|argument| argument.text == "-v") =>
+            {
                 if let Some(name) = invocation.arguments.get(1) {
                     self.assign(&name.text.clone(), None);
                 }
@@ -551,7 +630,8 @@ impl<'s> Reader<'s> {
             "set" => {
                 let values = invocation.arguments.iter().position(|argument| argument.text == "--");
                 if let Some(values) = values {
-                    self.parameters = Some(invocation.arguments.iter().skip(values + 1).cloned().collect());
+                    self.parameters =
+                        Some(invocation.arguments.iter().skip(values + 1).cloned().collect());
                 }
             }
             "alias" => {
@@ -569,7 +649,8 @@ impl<'s> Reader<'s> {
     fn output_of(&self, invocation: &Invocation) -> String {
         let arguments = &invocation.arguments;
         let joined = |from: usize| {
-            let texts: Vec<&str> = arguments.iter().skip(from).map(|argument| argument.text.as_str()).collect();
+            let texts: Vec<&str> =
+                arguments.iter().skip(from).map(|argument| argument.text.as_str()).collect();
             texts.join(" ")
         };
         let writes_elsewhere = invocation.files.iter().any(|file| file.access == Access::Write);
@@ -582,11 +663,13 @@ impl<'s> Reader<'s> {
                     .iter()
                     .take_while(|argument| {
                         argument.text.strip_prefix('-').is_some_and(|letters| {
-                            !letters.is_empty() && letters.bytes().all(|letter| b"neE".contains(&letter))
+                            !letters.is_empty()
+                                && letters.bytes().all(|letter| b"neE".contains(&letter))
                         })
                     })
                     .count();
-                let interprets = arguments.iter().take(options).any(|argument| argument.text.contains('e'));
+                let interprets =
+                    arguments.iter().take(options).any(|argument| argument.text.contains('e'));
                 match interprets && joined(options).contains('\\') {
                     true => UNKNOWN.to_string(),
                     false => joined(options) + "\n",
@@ -594,18 +677,26 @@ impl<'s> Reader<'s> {
             }
             "printf" => match arguments.as_slice() {
                 [format] if !format.text.contains(['%', '\\']) => format.text.clone(),
-                [format, text] if matches!(format.text.as_str(), "%s" | "%s\\n") => text.text.clone(),
+                [format, text] if matches!(format.text.as_str(), "%s" | "%s\\n") => {
+                    text.text.clone()
+                }
                 _ => UNKNOWN.to_string(),
             },
-            "cat" if arguments.iter().all(|argument| argument.text == "-") => match &invocation.input {
-                Input::Text(text) => text.clone(),
-                _ => UNKNOWN.to_string(),
-            },
+            "cat" if arguments.iter().all(|argument| argument.text == "-") => {
+                match &invocation.input {
+                    Input::Text(text) => text.clone(),
+                    _ => UNKNOWN.to_string(),
+                }
+            }
             "find" => starters::found_paths(arguments).join("\n"),
             "pwd" => self.cwd_text() + "\n",
             "mktemp" => format!("/tmp/{UNKNOWN}\n"),
-            "git" if joined(0) == "rev-parse --show-toplevel" => self.surroundings.project.to_owned() + "\n",
-            ":" | "true" | "false" | "cd" | "export" | "set" | "test" | "[" | "exit" | "sleep" => String::new(),
+            "git" if joined(0) == "rev-parse --show-toplevel" => {
+                self.surroundings.project.to_owned() + "\n"
+            }
+            ":" | "true" | "false" | "cd" | "export" | "set" | "test" | "[" | "exit" | "sleep" => {
+                String::new()
+            }
             _ => UNKNOWN.to_string(),
         }
     }

@@ -13,8 +13,6 @@ pub(super) enum Started {
     Input,
     /// A script file.
     File(Argument),
-    /// Something that only running it can tell.
-    Unknown(String),
 }
 
 /// The place of what a program starts among its arguments.
@@ -111,8 +109,16 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("stdbuf", "-i -o -e --input --output --error", Form::Words(0)),
     ("strace", "-e -o -p -s -u -E -a -P -O -S -I -b -X", Form::Words(0)),
     ("su", "-s --shell -g -G -w", Form::Options(&["-c", "--command"])),
-    ("sudo", "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot", Form::Words(0)),
-    ("systemd-run", "-u --unit -p --property -E --setenv --uid --gid --slice -M -H -d", Form::Words(0)),
+    (
+        "sudo",
+        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot",
+        Form::Words(0),
+    ),
+    (
+        "systemd-run",
+        "-u --unit -p --property -E --setenv --uid --gid --slice -M -H -d",
+        Form::Words(0),
+    ),
     ("systemd-inhibit", "--what --who --why --mode", Form::Words(0)),
     ("taskset", "", Form::Words(1)),
     ("tcsh", "", Form::Options(&["-c"])),
@@ -123,7 +129,11 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("trap", "", Form::Options(&[])),
     ("unbuffer", "", Form::Words(0)),
     ("unshare", "-R --root -w --wd -S --setuid -G --setgid", Form::Words(0)),
-    ("uv", "--with --python -p --env-file --directory --project --extra --group", Form::Sub("run", 0)),
+    (
+        "uv",
+        "--with --python -p --env-file --directory --project --extra --group",
+        Form::Sub("run", 0),
+    ),
     ("uv", "--with --python -p --from", Form::Sub("tool run", 0)),
     ("uvx", "--with --python -p --from", Form::Words(0)),
     ("wasmtime", "", Form::Sub("run", 1)),
@@ -151,26 +161,41 @@ const XARGS: &str = "-I -n -P -d -a -s -L -E --max-args --max-procs --delimiter 
 const VALUE_OPTIONS: &[(&str, &str)] = &[
     ("ansible-playbook", "-i --inventory -e --extra-vars -l --limit -t --tags"),
     ("awk", "-v -F -f"),
-    ("aws", "--profile --region --output --endpoint-url --query --cli-input-json --color --ca-bundle"),
+    (
+        "aws",
+        "--profile --region --output --endpoint-url --query --cli-input-json --color --ca-bundle",
+    ),
     ("az", "--subscription -o --output --query -g --resource-group -n --name"),
     ("bun", "-e --eval -p --print"),
-    ("cargo", "--manifest-path -Z --config --color -p --package --target --target-dir --features -j --version"),
+    (
+        "cargo",
+        "--manifest-path -Z --config --color -p --package --target --target-dir --features -j --version",
+    ),
     ("chmod", "--reference"),
     ("chown", "--reference --from"),
-    ("curl", "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode -o --output -u --user -A \
+    (
+        "curl",
+        "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode -o --output -u --user -A \
         --user-agent -e --referer -b --cookie -c --cookie-jar -F --form -T --upload-file -x --proxy -m --max-time \
-        --connect-timeout --retry -w --write-out -K --config -D --dump-header --resolve -E --cert --key --cacert -r --range"),
+        --connect-timeout --retry -w --write-out -K --config -D --dump-header --resolve -E --cert --key --cacert -r --range",
+    ),
     ("cut", "-d -f -c -b --delimiter --fields"),
     ("fly", "-a --app -c --config -o --org -t --access-token"),
     ("flyctl", "-a --app -c --config -o --org -t --access-token"),
     ("gawk", "-v -F -f"),
-    ("gcloud", "--project --account --configuration --format --region --zone --filter --impersonate-service-account"),
+    (
+        "gcloud",
+        "--project --account --configuration --format --region --zone --filter --impersonate-service-account",
+    ),
     ("gh", "-R --repo --hostname"),
     ("git", "-C -c --git-dir --work-tree --namespace --exec-path --config-env"),
     ("glab", "-R --repo"),
     ("grep", "-A -B -C -m --max-count --include --exclude --exclude-dir -e -f --color"),
     ("head", "-n -c --lines --bytes"),
-    ("helm", "-n --namespace --kube-context --kubeconfig --kube-token --version -f --values --set --timeout"),
+    (
+        "helm",
+        "-n --namespace --kube-context --kubeconfig --kube-token --version -f --values --set --timeout",
+    ),
     ("helmfile", "-f --file -e --environment -n --namespace -l --selector"),
     ("heroku", "-a --app -r --remote"),
     ("install", "-m --mode -o -g -t --target-directory"),
@@ -191,7 +216,10 @@ const VALUE_OPTIONS: &[(&str, &str)] = &[
     ("perl", "-e -E -I -M"),
     ("php", "-r -d -c"),
     ("pnpm", "-C --dir --filter -F --registry"),
-    ("psql", "-h -p -U -d -c -f -v --host --port --username --dbname --command --file --set -o --output"),
+    (
+        "psql",
+        "-h -p -U -d -c -f -v --host --port --username --dbname --command --file --set -o --output",
+    ),
     ("pulumi", "-C --cwd -s --stack --color"),
     ("python", "-c -m -W -X"),
     ("python2", "-c -m -W -X"),
@@ -207,13 +235,19 @@ const VALUE_OPTIONS: &[(&str, &str)] = &[
     ("ssh-keygen", "-f -t -b -C -N -P"),
     ("systemctl", "-H --host -M --machine -t --type -n --lines -o --output --root"),
     ("tail", "-n -c --lines --bytes -s --pid"),
-    ("tar", "-f --file -C --directory --exclude -X -T --files-from -I --use-compress-program --transform"),
+    (
+        "tar",
+        "-f --file -C --directory --exclude -X -T --files-from -I --use-compress-program --transform",
+    ),
     ("terraform", "-var -var-file -target -state -lock-timeout"),
     ("touch", "-d -t -r --date --reference"),
     ("truncate", "-s --size -r --reference"),
     ("vault", "-address -namespace -token -format -field -mount"),
-    ("wget", "-O --output-document -P --directory-prefix -o --output-file -U --user-agent --header --post-data \
-        --post-file -e -T --timeout -t --tries"),
+    (
+        "wget",
+        "-O --output-document -P --directory-prefix -o --output-file -U --user-agent --header --post-data \
+        --post-file -e -T --timeout -t --tries",
+    ),
     ("wrangler", "-c --config -e --env"),
     ("xxd", "-l -s -c"),
     ("yarn", "--cwd --registry"),
@@ -228,7 +262,12 @@ fn value_options(program: &str) -> Vec<&'static str> {
         }
     }
     if let Ok(index) = VALUE_OPTIONS.binary_search_by(|(name, _)| (*name).cmp(program)) {
-        options.extend(VALUE_OPTIONS.get(index).into_iter().flat_map(|(_, values)| values.split_ascii_whitespace()));
+        options.extend(
+            VALUE_OPTIONS
+                .get(index)
+                .into_iter()
+                .flat_map(|(_, values)| values.split_ascii_whitespace()),
+        );
     }
     options
 }
@@ -249,7 +288,8 @@ pub fn is_option(argument: &str, option: &str) -> bool {
             letter.chars().count() == 1
                 && !cluster.starts_with('-')
                 && cluster.split('=').next().is_some_and(|cluster| {
-                    cluster.contains(letter) && cluster.chars().all(|character| character.is_ascii_alphanumeric())
+                    cluster.contains(letter)
+                        && cluster.chars().all(|character| character.is_ascii_alphanumeric())
                 })
         }
         _ => false,
@@ -264,11 +304,17 @@ pub fn option_values<'a>(arguments: &'a [Argument], options: &[&str]) -> Vec<&'a
         for option in options {
             let is_short = option.len() == 2;
             match text.strip_prefix(option) {
-                Some("") => values.extend(arguments.get(index + 1).map(|value| value.text.as_str())),
+                Some("") => {
+                    values.extend(arguments.get(index + 1).map(|value| value.text.as_str()))
+                }
                 Some(rest) if is_short => values.push(rest),
                 Some(rest) => values.extend(rest.strip_prefix('=')),
                 // The last letter of a cluster takes the value: `-sSLo file`.
-                None if is_short && !text.starts_with("--") && is_option(text, option) && text.ends_with(&option[1..]) => {
+                None if is_short
+                    && !text.starts_with("--")
+                    && is_option(text, option)
+                    && text.ends_with(&option[1..]) =>
+                {
                     values.extend(arguments.get(index + 1).map(|value| value.text.as_str()));
                 }
                 None => {}
@@ -303,6 +349,13 @@ pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argumen
                 operands.extend(rest);
                 break;
             }
+            // `chmod -x file`
+            _ if program == "chmod"
+                && text.len() > 1
+                && text.bytes().skip(1).all(|byte| b"rwxXst".contains(&byte)) =>
+            {
+                operands.push(argument);
+            }
             _ if text.len() > 1 && text.starts_with('-') => {
                 if takes_next(text, &options) {
                     rest.next();
@@ -315,7 +368,12 @@ pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argumen
 }
 
 /// Returns the index of the word behind so many operands, which begin with the given ones.
-fn index_behind(arguments: &[Argument], options: &[&str], first: &str, operands: usize) -> Option<usize> {
+fn index_behind(
+    arguments: &[Argument],
+    options: &[&str],
+    first: &str,
+    operands: usize,
+) -> Option<usize> {
     let mut wanted = first.split_ascii_whitespace();
     let mut left = operands;
     let mut index = 0;
@@ -350,15 +408,20 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
         match form {
             Form::Words(operands) => {
                 if let Some(index) = index_behind(arguments, &options, "", *operands) {
-                    started.push(Started::Program(arguments.get(index..).unwrap_or_default().to_vec()));
+                    started.push(Started::Program(
+                        arguments.get(index..).unwrap_or_default().to_vec(),
+                    ));
                 }
             }
             Form::Sub(first, operands) => {
                 if let Some(index) = index_behind(arguments, &options, first, *operands) {
                     // Behind the names of containers and images, `--` may stand.
-                    let separator = arguments.iter().skip(index).position(|argument| argument.text == "--");
+                    let separator =
+                        arguments.iter().skip(index).position(|argument| argument.text == "--");
                     let index = separator.map_or(index, |at| index + at + 1);
-                    started.push(Started::Program(arguments.get(index..).unwrap_or_default().to_vec()));
+                    started.push(Started::Program(
+                        arguments.get(index..).unwrap_or_default().to_vec(),
+                    ));
                 }
             }
             Form::Joined(operands) => {
@@ -375,7 +438,12 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
         }
     }
     // `command -v` and the like only look.
-    if matches!(program, "command" | "builtin") && arguments.iter().take_while(|argument| argument.text.starts_with('-')).any(|argument| argument.text.contains(['v', 'V'])) {
+    if matches!(program, "command" | "builtin")
+        && arguments
+            .iter()
+            .take_while(|argument| argument.text.starts_with('-'))
+            .any(|argument| argument.text.contains(['v', 'V']))
+    {
         started.clear();
     }
     special(invocation, &mut started);
@@ -390,8 +458,20 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
     let text_of = |index: usize| arguments.get(index).map(|argument| argument.text.as_str());
     for (name, value) in &invocation.variables {
         const PROGRAMS: [&str; 14] = [
-            "BROWSER", "EDITOR", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_SEQUENCE_EDITOR",
-            "GIT_SSH", "GIT_SSH_COMMAND", "MANPAGER", "PAGER", "PROMPT_COMMAND", "VISUAL", "LESSOPEN",
+            "BROWSER",
+            "EDITOR",
+            "GIT_ASKPASS",
+            "GIT_EDITOR",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_PAGER",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_SSH",
+            "GIT_SSH_COMMAND",
+            "MANPAGER",
+            "PAGER",
+            "PROMPT_COMMAND",
+            "VISUAL",
+            "LESSOPEN",
         ];
         if PROGRAMS.contains(&name.as_str()) {
             started.extend(value.iter().map(|value| Started::Text(value.clone())));
@@ -400,21 +480,47 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
     match program {
         _ if SHELLS.contains(&program) => {
             let has_text = !option_values(arguments, &["-c"]).is_empty();
-            let reads_input = arguments.iter().any(|argument| argument.text == "-s" || argument.text == "-");
-            let script = operands(program, arguments).first().copied().filter(|script| script.text != "-");
+            let reads_input =
+                arguments.iter().any(|argument| argument.text == "-s" || argument.text == "-");
+            let script =
+                operands(program, arguments).first().copied().filter(|script| script.text != "-");
             match script {
                 _ if has_text => {}
                 Some(script) if !reads_input => started.push(Started::File(script.clone())),
-                _ if !arguments.iter().any(|argument| argument.text.starts_with("--") && argument.text.len() > 2) => {
+                _ if !arguments
+                    .iter()
+                    .any(|argument| argument.text.starts_with("--") && argument.text.len() > 2) =>
+                {
                     started.push(Started::Input);
                 }
                 _ => {}
             }
         }
+        "python" | "python2" | "python3" | "perl" | "ruby" | "node" | "nodejs" | "php" | "lua"
+        | "pypy3" => {
+            let has_program = arguments.iter().any(|argument| {
+                let letters = argument.text.strip_prefix('-').unwrap_or_default();
+                letters.starts_with('-')
+                    || letters.contains(['c', 'e', 'E', 'm', 'p', 'r', 'V', 'v', 'h'])
+            });
+            match operands(program, arguments).first() {
+                Some(script) if script.text != "-" => {
+                    started.push(Started::File((*script).clone()))
+                }
+                _ if has_program => {}
+                // A known text is read as a program of its language.
+                _ if matches!(invocation.input, Input::Unknown) => started.push(Started::Input),
+                _ => {}
+            }
+        }
         "source" | "." => started.extend(arguments.first().cloned().map(Started::File)),
-        "at" | "batch" | "crontab" if !matches!(invocation.input, Input::Inherited) => started.push(Started::Input),
+        "at" | "batch" | "crontab" if !matches!(invocation.input, Input::Inherited) => {
+            started.push(Started::Input)
+        }
         "trap" => started.extend(
-            text_of(0).filter(|text| !text.starts_with('-')).map(|text| Started::Text(text.to_owned())),
+            text_of(0)
+                .filter(|text| !text.starts_with('-'))
+                .map(|text| Started::Text(text.to_owned())),
         ),
         "find" => {
             let mut at = 0;
@@ -422,8 +528,10 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 matches!(argument.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir")
             }) {
                 let words = arguments.iter().skip(at + index + 1);
-                let words: Vec<Argument> =
-                    words.take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+                let words: Vec<Argument> = words
+                    .take_while(|word| !matches!(word.text.as_str(), ";" | "+"))
+                    .cloned()
+                    .collect();
                 at += index + 1 + words.len();
                 for path in found_paths(arguments) {
                     started.push(Started::Program(found(&words, &path)));
@@ -441,7 +549,9 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
         }
         "xargs" | "parallel" => {
             // What is read becomes arguments.
-            let replaced = option_values(arguments, &["-I", "--replace"]).first().map(|text| (*text).to_owned());
+            let replaced = option_values(arguments, &["-I", "--replace"])
+                .first()
+                .map(|text| (*text).to_owned());
             for program in started.iter_mut() {
                 if let Started::Program(words) = program {
                     let known = match &invocation.input {
@@ -454,7 +564,10 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                     };
                     match &replaced {
                         Some(mark) => {
-                            let value = added.first().map_or("", |argument| argument.text.as_str()).to_owned();
+                            let value = added
+                                .first()
+                                .map_or("", |argument| argument.text.as_str())
+                                .to_owned();
                             for word in words.iter_mut() {
                                 word.text = word.text.replace(mark.as_str(), &value);
                             }
@@ -473,36 +586,47 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 started.extend(text.map(|text| Started::Text(text.to_owned())));
             }
             let programs = option_values(arguments, &["-I", "--checkpoint-action", "--to-command"]);
-            started.extend(programs.into_iter().map(|text| {
-                Started::Text(text.strip_prefix("exec=").unwrap_or(text).to_owned())
-            }));
+            started.extend(
+                programs.into_iter().map(|text| {
+                    Started::Text(text.strip_prefix("exec=").unwrap_or(text).to_owned())
+                }),
+            );
         }
         "rsync" => {
             let shells = option_values(arguments, &["-e", "--rsh"]);
             started.extend(shells.into_iter().map(|text| Started::Text(text.to_owned())));
         }
         "tmux" => started.extend(
-            operands(program, arguments).iter().skip(1).map(|operand| Started::Text(operand.text.clone())),
+            operands(program, arguments)
+                .iter()
+                .skip(1)
+                .map(|operand| Started::Text(operand.text.clone())),
         ),
         "ssh" | "scp" | "sftp" => {
             for option in option_values(arguments, &["-o"]) {
                 let text = option.split_once(['=', ' ']).filter(|(name, _)| {
-                    name.eq_ignore_ascii_case("ProxyCommand") || name.eq_ignore_ascii_case("LocalCommand")
+                    name.eq_ignore_ascii_case("ProxyCommand")
+                        || name.eq_ignore_ascii_case("LocalCommand")
                 });
                 started.extend(text.map(|(_, text)| Started::Text(text.to_owned())));
             }
         }
         "vim" | "nvim" | "vi" | "ex" => {
             for command in option_values(arguments, &["-c", "--cmd"]) {
-                started.extend(command.strip_prefix('!').map(|text| Started::Text(text.to_owned())));
+                started
+                    .extend(command.strip_prefix('!').map(|text| Started::Text(text.to_owned())));
             }
             for argument in arguments {
-                started.extend(argument.text.strip_prefix("+!").map(|text| Started::Text(text.to_owned())));
+                started.extend(
+                    argument.text.strip_prefix("+!").map(|text| Started::Text(text.to_owned())),
+                );
             }
         }
         "osascript" => {
             for script in option_values(arguments, &["-e"]) {
-                let text = script.split_once("do shell script").map(|(_, text)| text.trim().trim_matches('"'));
+                let text = script
+                    .split_once("do shell script")
+                    .map(|(_, text)| text.trim().trim_matches('"'));
                 started.extend(text.map(|text| Started::Text(text.to_owned())));
             }
         }
@@ -535,7 +659,11 @@ pub(super) fn found_paths(arguments: &[Argument]) -> Vec<String> {
         true => format!("{root}{name}"),
         false => format!("{root}/{name}"),
     };
-    roots.iter().take(8).flat_map(|root| names.iter().take(8).map(move |name| path(root, name))).collect()
+    roots
+        .iter()
+        .take(8)
+        .flat_map(|root| names.iter().take(8).map(move |name| path(root, name)))
+        .collect()
 }
 
 fn git(arguments: &[Argument], started: &mut Vec<Started>) {
@@ -545,8 +673,8 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
         let name = name.to_ascii_lowercase();
         match name.as_str() {
             _ if name.starts_with("alias.") => shell(value),
-            "core.editor" | "core.pager" | "core.sshcommand" | "core.askpass" | "sequence.editor" | "diff.external"
-            | "credential.helper" | "core.fsmonitor" => {
+            "core.editor" | "core.pager" | "core.sshcommand" | "core.askpass"
+            | "sequence.editor" | "diff.external" | "credential.helper" | "core.fsmonitor" => {
                 Some(Started::Text(value.strip_prefix('!').unwrap_or(value).to_owned()))
             }
             _ => None,
@@ -558,7 +686,9 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
     let operands = operands("git", arguments);
     let texts: Vec<&str> = operands.iter().map(|operand| operand.text.as_str()).collect();
     match texts.as_slice() {
-        ["config", "set", name, value, ..] | ["config", name, value, ..] => started.extend(of_setting(name, value)),
+        ["config", "set", name, value, ..] | ["config", name, value, ..] => {
+            started.extend(of_setting(name, value))
+        }
         ["bisect", "run", ..] => {
             let words = operands.iter().skip(2).map(|operand| (*operand).clone()).collect();
             started.push(Started::Program(words));
@@ -570,7 +700,12 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
         }
         ["filter-branch", ..] => {
             const FILTERS: [&str; 7] = [
-                "--env-filter", "--tree-filter", "--index-filter", "--parent-filter", "--msg-filter", "--commit-filter",
+                "--env-filter",
+                "--tree-filter",
+                "--index-filter",
+                "--parent-filter",
+                "--msg-filter",
+                "--commit-filter",
                 "--tag-name-filter",
             ];
             let texts = option_values(arguments, &FILTERS);

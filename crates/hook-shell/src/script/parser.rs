@@ -15,8 +15,8 @@ const MAX_ARITHMETIC: usize = 1_000;
 
 /// Words that begin or end a compound command.
 const RESERVED: [&str; 22] = [
-    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
-    "select", "then", "time", "until", "while", "{", "}", "in", "]]",
+    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function",
+    "if", "select", "then", "time", "until", "while", "{", "}", "in", "]]",
 ];
 
 /// A here-document whose text comes after the line.
@@ -183,8 +183,13 @@ impl<'t> Parser<'t> {
                 break;
             }
             // In a substitution, bash takes a delimiter with the closing parenthesis behind it, too.
-            if self.depth > 0 && shown.strip_prefix(document.delimiter.as_str()).is_some_and(|rest| rest.starts_with(')')) {
-                self.at = self.at.saturating_sub(line.len() + 1) + line.len() - shown.len() + document.delimiter.len();
+            if self.depth > 0
+                && shown
+                    .strip_prefix(document.delimiter.as_str())
+                    .is_some_and(|rest| rest.starts_with(')'))
+            {
+                self.at = self.at.saturating_sub(line.len() + 1) + line.len() - shown.len()
+                    + document.delimiter.len();
                 break;
             }
             text.push_str(shown);
@@ -216,7 +221,8 @@ impl<'t> Parser<'t> {
     /// Returns the unquoted word of plain characters that comes next.
     fn next_plain_word(&self) -> Option<&'t str> {
         let rest = self.rest();
-        let length = rest.bytes().position(|byte| is_metacharacter(byte) || b"\"'\\$`".contains(&byte));
+        let length =
+            rest.bytes().position(|byte| is_metacharacter(byte) || b"\"'\\$`".contains(&byte));
         let length = length.unwrap_or(rest.len());
         let ends = rest.as_bytes().get(length).is_none_or(|byte| is_metacharacter(*byte));
         rest.get(..length).filter(|word| ends && !word.is_empty())
@@ -254,7 +260,8 @@ impl<'t> Parser<'t> {
                 Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => return commands,
                 Some(b';' | b'&') => self.at += 1,
                 Some(_) => {
-                    const ENDS: [&str; 8] = ["do", "done", "elif", "else", "esac", "fi", "then", "}"];
+                    const ENDS: [&str; 8] =
+                        ["do", "done", "elif", "else", "esac", "fi", "then", "}"];
                     if self.reserved().is_some_and(|word| ENDS.contains(&word)) {
                         return commands;
                     }
@@ -275,7 +282,9 @@ impl<'t> Parser<'t> {
             while let Some(word @ ("!" | "time")) = self.reserved() {
                 self.at += word.len();
                 self.skip_blanks();
-                while word == "time" && self.next_plain_word().is_some_and(|option| matches!(option, "-p" | "--")) {
+                while word == "time"
+                    && self.next_plain_word().is_some_and(|option| matches!(option, "-p" | "--"))
+                {
                     self.at += 2;
                     self.skip_blanks();
                 }
@@ -533,7 +542,9 @@ impl<'t> Parser<'t> {
             }
         }
         command.range = start..end;
-        let is_empty = command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty();
+        let is_empty = command.words.is_empty()
+            && command.assignments.is_empty()
+            && command.redirects.is_empty();
         (!is_empty).then_some(Command::Simple(command))
     }
 
@@ -568,7 +579,12 @@ impl<'t> Parser<'t> {
         let descriptor = match rest.bytes().next()? {
             b'0'..=b'9' => rest.bytes().take(6).take_while(u8::is_ascii_digit).count(),
             b'{' => {
-                let name = rest.bytes().skip(1).take(64).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+                let name = rest
+                    .bytes()
+                    .skip(1)
+                    .take(64)
+                    .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                    .count();
                 if rest.as_bytes().get(name + 1) == Some(&b'}') { name + 2 } else { 0 }
             }
             b'<' | b'>' | b'&' => 0,
@@ -595,7 +611,10 @@ impl<'t> Parser<'t> {
         let target = match *sign {
             "<<" | "<<-" => {
                 let text = Arc::new(OnceLock::new());
-                let is_quoted = word.parts.iter().any(|part| !matches!(part, Part::Text { is_quoted: false, .. }));
+                let is_quoted = word
+                    .parts
+                    .iter()
+                    .any(|part| !matches!(part, Part::Text { is_quoted: false, .. }));
                 self.pending.push(PendingDocument {
                     delimiter: delimiter(&word),
                     strips_tabs: *sign == "<<-",

@@ -22,7 +22,10 @@ pub(super) enum End {
 
 impl End {
     fn is_quoted(self) -> bool {
-        matches!(self, Self::Quote | Self::Text | Self::Arithmetic | Self::Brace { is_quoted: true })
+        matches!(
+            self,
+            Self::Quote | Self::Text | Self::Arithmetic | Self::Brace { is_quoted: true }
+        )
     }
 }
 
@@ -122,7 +125,9 @@ impl Parser<'_> {
     /// Takes plain characters as they are: one at least, and all that follow without a meaning.
     fn literal(&mut self, parts: &mut Vec<Part>, quoted: bool) {
         let rest = self.rest();
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./,:=@%+".contains(&byte);
+        let is_plain = |byte: u8| {
+            byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./,:=@%+".contains(&byte)
+        };
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let more = rest.as_bytes().iter().skip(first).take_while(|byte| is_plain(**byte)).count();
         let (text, _) = rest.split_at(first + more);
@@ -149,7 +154,9 @@ impl Parser<'_> {
             return;
         };
         let is_special = match end {
-            End::Quote | End::Arithmetic | End::Brace { is_quoted: true } => "$`\"\\\n}".contains(next),
+            End::Quote | End::Arithmetic | End::Brace { is_quoted: true } => {
+                "$`\"\\\n}".contains(next)
+            }
             End::Text => "$`\\\n".contains(next),
             End::Word | End::Brace { is_quoted: false } | End::Bracket => true,
         };
@@ -234,10 +241,13 @@ impl Parser<'_> {
             _ => None,
         };
         let rest = self.rest();
-        let is_name = rest.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_');
+        let is_name =
+            rest.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_');
         let length = match rest.bytes().next() {
             Some(_) if is_name => rest.bytes().take_while(|byte| is_name_byte(*byte)).count(),
-            Some(byte) if byte.is_ascii_digit() => rest.bytes().take_while(u8::is_ascii_digit).count(),
+            Some(byte) if byte.is_ascii_digit() => {
+                rest.bytes().take_while(u8::is_ascii_digit).count()
+            }
             Some(byte) if b"@*#?$!-".contains(&byte) => 1,
             _ => 0,
         };
@@ -342,9 +352,12 @@ impl Parser<'_> {
                 let length = if next == 'u' { 4 } else { 8 };
                 match self.digits(16, length).map(char::from_u32) {
                     Some(Some(character)) => {
-                        return bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                        return bytes
+                            .extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                     }
-                    _ => return self.mark_unread("a quotation has a character that does not exist"),
+                    _ => {
+                        return self.mark_unread("a quotation has a character that does not exist");
+                    }
                 }
             }
             'c' => {
