@@ -236,10 +236,10 @@ impl Rules {
                     host(url).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
                 }),
                 Subject::Prompt(regex) => {
-                    call.prompt.as_ref().filter(|text| regex.is_match(text.as_bytes()))
+                    call.prompt.as_ref().filter(|text| regex.is_match(text))
                 }
                 Subject::Output(regex) => {
-                    call.output.as_ref().filter(|text| regex.is_match(text.as_bytes()))
+                    call.output.as_ref().filter(|text| regex.is_match(text))
                 }
                 _ => None,
             };
@@ -463,8 +463,8 @@ fn shell_matches(
         return false;
     }
     rule.text.as_ref().is_none_or(|regex| {
-        arguments.iter().any(|argument| regex.is_match(argument.text.as_bytes()))
-            || matches!(&invocation.input, Input::Text(text) if regex.is_match(text.as_bytes()))
+        arguments.iter().any(|argument| regex.is_match(&argument.text))
+            || matches!(&invocation.input, Input::Text(text) if regex.is_match(text))
     })
 }
 

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use regex_automata::meta::Regex;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::paths::PathPatterns;
+use crate::regex::LazyRegex;
 use crate::words::WordPattern;
 
 /// The maximum length of a file in bytes, and the maximum number of its rules.
 const MAX_FILE: usize = 4 << 20;
 const MAX_RULES: usize = 10_000;
-/// The maximum size of a compiled regular expression in bytes.
-const MAX_REGEX: usize = 1 << 20;
 
 /// What a rule does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,8 +144,8 @@ pub(crate) enum Subject {
     Read(PathPatterns),
     Write(PathPatterns),
     Fetch(Vec<WordPattern>),
-    Prompt(Regex),
-    Output(Regex),
+    Prompt(LazyRegex),
+    Output(LazyRegex),
 }
 
 #[derive(Debug, Clone)]
@@ -161,7 +159,7 @@ pub(crate) struct ShellRule {
     pub(crate) reads: Option<PathPatterns>,
     pub(crate) writes: Option<PathPatterns>,
     /// Searched in each argument and in the input.
-    pub(crate) text: Option<Regex>,
+    pub(crate) text: Option<LazyRegex>,
     pub(crate) env: Vec<(String, WordPattern)>,
     /// Programs whose output it reads.
     pub(crate) fed_by: Vec<WordPattern>,
@@ -247,7 +245,7 @@ struct ShellText {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum ArgumentText {
-    Operand(String),
+    Operand(OneOrMany),
     Condition(ConditionText),
 }
 
@@ -425,7 +423,7 @@ impl RuleFile {
     }
 }
 
-fn first_line(message: &str) -> String {
+pub(crate) fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().to_owned()
 }
 
@@ -470,10 +468,10 @@ fn compile(text: RuleText) -> Result<Rule, String> {
         subjects.push(Subject::Fetch(words(hosts)));
     }
     if let Some(pattern) = text.prompt {
-        subjects.push(Subject::Prompt(regex(&pattern)?));
+        subjects.push(Subject::Prompt(LazyRegex::new(&pattern)?));
     }
     if let Some(pattern) = text.output {
-        subjects.push(Subject::Output(regex(&pattern)?));
+        subjects.push(Subject::Output(LazyRegex::new(&pattern)?));
     }
     if subjects.is_empty() {
         return Err(
@@ -485,13 +483,6 @@ fn compile(text: RuleText) -> Result<Rule, String> {
 
 fn words(texts: OneOrMany) -> Vec<WordPattern> {
     texts.into_vec().iter().map(|text| WordPattern::new(text)).collect()
-}
-
-fn regex(pattern: &str) -> Result<Regex, String> {
-    let config = Regex::config().nfa_size_limit(Some(MAX_REGEX)).hybrid_cache_capacity(MAX_REGEX);
-    Regex::builder().configure(config).build(pattern).map_err(|error| {
-        format!("`{pattern}` is no regular expression: {}", first_line(&error.to_string()))
-    })
 }
 
 fn compile_shell(text: ShellText) -> Result<Subject, String> {
@@ -508,7 +499,10 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
     };
     for argument in text.args {
         match argument {
-            ArgumentText::Operand(word) => rule.operands.push(WordPattern::new(&word)),
+            ArgumentText::Operand(OneOrMany::One(word)) => {
+                rule.operands.push(WordPattern::new(&word));
+            }
+            ArgumentText::Operand(many) => rule.operands.push(WordPattern::Any(words(many))),
             ArgumentText::Condition(condition) => {
                 let ConditionText { any, all, none, option, value } = condition;
                 let before = rule.conditions.len();
@@ -537,7 +531,7 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
     rule.files = patterns(text.files)?;
     rule.reads = patterns(text.reads)?;
     rule.writes = patterns(text.writes)?;
-    rule.text = text.text.map(|text| regex(&text)).transpose()?;
+    rule.text = text.text.map(|text| LazyRegex::new(&text)).transpose()?;
     let is_empty = rule.programs.is_empty()
         && rule.text.is_none()
         && rule.env.is_empty()

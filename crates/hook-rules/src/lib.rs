@@ -10,6 +10,7 @@
 //! | `file` | the format: TOML to rules and tests, with problems and their lines |
 //! | `packs` | the packs that are part of the engine |
 //! | `paths` | patterns of paths |
+//! | `regex` | regular expressions |
 //! | `words` | patterns of words |
 //!
 //! # Example
@@ -36,6 +37,7 @@ mod decide;
 mod file;
 pub mod packs;
 mod paths;
+mod regex;
 mod words;
 
 pub use decide::{Call, Decision, Match, Place, Rules};

@@ -16,6 +16,8 @@ enum Mark {
     Unquoted,
     /// Unquoted, from a variable: blanks separate words.
     Split,
+    /// Separates words even in quotes, as in `"$@"`.
+    Separator,
 }
 
 type Marked = Vec<(char, Mark)>;
@@ -92,6 +94,15 @@ impl Reader<'_> {
         has_quotes: &mut bool,
     ) {
         let mark = if is_quoted { Mark::Quoted } else { Mark::Split };
+        if let Some(parameters) = self.parameters.as_ref().filter(|_| name == "@" && operator.is_none()) {
+            for (index, parameter) in parameters.iter().enumerate() {
+                if index > 0 {
+                    marked.push((' ', Mark::Separator));
+                }
+                extend(marked, &parameter.text, mark);
+            }
+            return;
+        }
         let value = self.value(name);
         match (operator, value) {
             (Some(Operator::Default(word)), None) => {
@@ -198,7 +209,7 @@ fn split(marked: &Marked, has_quotes: bool, arguments: &mut Vec<Argument>) {
     let mut is_open = has_quotes && marked.iter().all(|(_, mark)| *mark == Mark::Quoted);
     for (character, mark) in marked {
         match (character, mark) {
-            (' ' | '\t' | '\n', Mark::Split) => {
+            (_, Mark::Separator) | (' ' | '\t' | '\n', Mark::Split) => {
                 if is_open {
                     arguments.push(std::mem::take(&mut current));
                 }

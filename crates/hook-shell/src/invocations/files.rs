@@ -108,6 +108,7 @@ const USES: &[(&str, Use)] = &[
     ("chown", Use::WriteAfterFirst),
     ("command", Use::Nothing),
     ("cp", Use::Copy),
+    ("dd", Use::Nothing),
     ("declare", Use::Nothing),
     ("dirname", Use::Nothing),
     ("docker", Use::Nothing),

@@ -30,7 +30,7 @@ pub(super) struct Reader<'s> {
     functions: HashMap<String, Arc<Command>>,
     aliases: HashMap<String, String>,
     /// The arguments of the function that is read.
-    parameters: Option<Vec<Argument>>,
+    pub(super) parameters: Option<Vec<Argument>>,
     cwd: Option<String>,
     depth: usize,
     calls: Vec<String>,
@@ -670,13 +670,13 @@ impl<'s> Reader<'s> {
                     .count();
                 let interprets =
                     arguments.iter().take(options).any(|argument| argument.text.contains('e'));
-                match interprets && joined(options).contains('\\') {
-                    true => UNKNOWN.to_string(),
+                match interprets {
+                    true => unescaped(&joined(options)) + "\n",
                     false => joined(options) + "\n",
                 }
             }
             "printf" => match arguments.as_slice() {
-                [format] if !format.text.contains(['%', '\\']) => format.text.clone(),
+                [format] if !format.text.contains('%') => unescaped(&format.text),
                 [format, text] if matches!(format.text.as_str(), "%s" | "%s\\n") => {
                     text.text.clone()
                 }
@@ -700,6 +700,43 @@ impl<'s> Reader<'s> {
             _ => UNKNOWN.to_string(),
         }
     }
+}
+
+/// Decodes the escapes of `printf` and `echo -e`.
+fn unescaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let digits = |from: usize, radix: u32, at_most: usize| {
+            let digits = after.get(from..).unwrap_or_default();
+            digits.chars().take(at_most).take_while(|digit| digit.is_digit(radix)).count()
+        };
+        let (character, length) = match after.chars().next() {
+            Some('n') => ('\n', 1),
+            Some('t') => ('\t', 1),
+            Some('r') => ('\r', 1),
+            Some('\\') => ('\\', 1),
+            Some('x') => match digits(1, 16, 2) {
+                0 => (UNKNOWN, 1),
+                count => (decoded(after.get(1..=count), 16), 1 + count),
+            },
+            Some(first @ '0'..='7') => {
+                let count = digits(0, 8, if first == '0' { 4 } else { 3 });
+                (decoded(after.get(..count), 8), count)
+            }
+            _ => (UNKNOWN, 0),
+        };
+        out.push(character);
+        rest = after.get(length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+fn decoded(digits: Option<&str>, radix: u32) -> char {
+    let value = digits.and_then(|digits| u32::from_str_radix(digits, radix).ok());
+    value.filter(|value| *value < 0x80).and_then(char::from_u32).unwrap_or(UNKNOWN)
 }
 
 fn known(text: String) -> Input {

@@ -24,12 +24,15 @@ enum Form {
     Sub(&'static str, usize),
     /// The words behind so many operands, joined to a shell text.
     Joined(usize),
+    /// Each operand is a shell text.
+    Each,
     /// The values of these options, each a shell text.
     Options(&'static [&'static str]),
 }
 
 /// The table: program, options that take a value, form. A program may have several rows.
 const STARTERS: &[(&str, &str, Form)] = &[
+    ("asdf", "", Form::Sub("exec", 0)),
     ("ash", "-o -O", Form::Options(&["-c"])),
     ("at", "-f -q -t", Form::Options(&[])),
     ("aws-vault", "-d --duration", Form::Sub("exec", 1)),
@@ -41,11 +44,14 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("chamber", "", Form::Sub("exec", 1)),
     ("chroot", "--userspec --groups", Form::Words(1)),
     ("chrt", "-T -P -D", Form::Words(1)),
-    ("command", "", Form::Words(0)),
-    ("conda", "-n --name -p --prefix --cwd", Form::Sub("run", 0)),
-    ("csh", "", Form::Options(&["-c"])),
     ("cmd", "", Form::Joined(0)),
     ("cmd.exe", "", Form::Joined(0)),
+    ("command", "", Form::Words(0)),
+    ("concurrently", "-n --names -c --prefix-colors -p --prefix -m --max-processes", Form::Each),
+    ("conda", "-n --name -p --prefix --cwd", Form::Sub("run", 0)),
+    ("corepack", "", Form::Words(0)),
+    ("cross-env", "", Form::Words(0)),
+    ("csh", "", Form::Options(&["-c"])),
     ("dash", "-o", Form::Options(&["-c"])),
     ("direnv", "", Form::Sub("exec", 1)),
     ("doas", "-u -C", Form::Words(0)),
@@ -57,6 +63,8 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("docker-compose", DOCKER, Form::Sub("exec", 1)),
     ("docker-compose", DOCKER, Form::Sub("run", 1)),
     ("doppler", "-p --project -c --config", Form::Sub("run", 0)),
+    ("dotenv", "-e -f -v", Form::Words(0)),
+    ("dotenv-cli", "-e -f -v", Form::Words(0)),
     ("env", "-u --unset -C --chdir", Form::Words(0)),
     ("env", "-u --unset -C --chdir", Form::Options(&["-S", "--split-string"])),
     ("eval", "", Form::Joined(0)),
@@ -65,18 +73,27 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("fish", "", Form::Options(&["-c", "--command", "-C", "--init-command"])),
     ("flock", "-w --timeout -E", Form::Words(1)),
     ("flock", "-w --timeout -E", Form::Options(&["-c", "--command"])),
+    ("fly", "-a --app -c --config", Form::Options(&["-C", "--command"])),
+    ("flyctl", "-a --app -c --config", Form::Options(&["-C", "--command"])),
+    ("fnm", "--using", Form::Sub("exec", 0)),
+    ("gcloud", "--project --zone --region --account", Form::Options(&["--command"])),
     ("hatch", "-e --env", Form::Sub("run", 0)),
+    ("heroku", "-a --app -r --remote -s --size", Form::Sub("run", 0)),
     ("ionice", "-c -n -p -P -u --class --classdata", Form::Words(0)),
     ("ksh", "-o", Form::Options(&["-c"])),
     ("kubectl", KUBECTL, Form::Sub("exec", 1)),
     ("ltrace", "-e -o -p -s -u -n -l -x -a -D -F", Form::Words(0)),
     ("mise", "", Form::Sub("exec", 0)),
+    ("mise", "", Form::Sub("x", 0)),
     ("nice", "-n --adjustment", Form::Words(0)),
+    ("nix", "", Form::Options(&["-c", "--command"])),
+    ("nix", "", Form::Sub("run", 0)),
     ("nix-shell", "-p --packages", Form::Options(&["--run", "--command"])),
     ("nohup", "", Form::Words(0)),
     ("npm", "-p --package", Form::Sub("exec", 0)),
     ("npm", "-p --package", Form::Sub("x", 0)),
     ("npm", "-p --package", Form::Options(&["-c", "--call"])),
+    ("npm-run-all", "", Form::Each),
     ("npx", "-p --package", Form::Words(0)),
     ("npx", "-p --package", Form::Options(&["-c", "--call"])),
     ("nsenter", "-t -S -G --target", Form::Words(0)),
@@ -114,12 +131,12 @@ const STARTERS: &[(&str, &str, Form)] = &[
         "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot",
         Form::Words(0),
     ),
+    ("systemd-inhibit", "--what --who --why --mode", Form::Words(0)),
     (
         "systemd-run",
         "-u --unit -p --property -E --setenv --uid --gid --slice -M -H -d",
         Form::Words(0),
     ),
-    ("systemd-inhibit", "--what --who --why --mode", Form::Words(0)),
     ("taskset", "", Form::Words(1)),
     ("tcsh", "", Form::Options(&["-c"])),
     ("time", "-f -o --format --output", Form::Words(0)),
@@ -136,6 +153,8 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ),
     ("uv", "--with --python -p --from", Form::Sub("tool run", 0)),
     ("uvx", "--with --python -p --from", Form::Words(0)),
+    ("vagrant", "", Form::Options(&["-c", "--command"])),
+    ("volta", "--node --npm --yarn", Form::Sub("run", 0)),
     ("wasmtime", "", Form::Sub("run", 1)),
     ("watch", "-n --interval -q --equexit", Form::Joined(0)),
     ("watchexec", "-w --watch -e --exts -f --filter -i --ignore -d --debounce", Form::Words(0)),
@@ -273,15 +292,18 @@ fn value_options(program: &str) -> Vec<&'static str> {
 }
 
 /// Returns `true` if an argument is an option: for `-f` also a cluster (`-rf`), for `--force` also
-/// an abbreviation and one with a value.
+/// an abbreviation and one with a value other than `false`.
 pub fn is_option(argument: &str, option: &str) -> bool {
     if argument == option {
         return true;
     }
     if let Some(name) = option.strip_prefix("--") {
         let Some(given) = argument.strip_prefix("--") else { return false };
-        let given = given.split('=').next().unwrap_or(given);
-        return given == name || (given.len() >= 2 && name.starts_with(given));
+        if name.contains('=') {
+            return false;
+        }
+        let (given, value) = given.split_once('=').unwrap_or((given, ""));
+        return value != "false" && (given == name || (given.len() >= 2 && name.starts_with(given)));
     }
     match (option.strip_prefix('-'), argument.strip_prefix('-')) {
         (Some(letter), Some(cluster)) => {
@@ -431,6 +453,9 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
                     started.push(Started::Text(words.join(" ")));
                 }
             }
+            Form::Each => started.extend(
+                operands(program, arguments).into_iter().map(|operand| Started::Text(operand.text.clone())),
+            ),
             Form::Options(names) => {
                 let texts = option_values(arguments, names);
                 started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
@@ -446,8 +471,42 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
     {
         started.clear();
     }
+    for start in &mut started {
+        match start {
+            // `cmd /c program`
+            Started::Text(text) if program.starts_with("cmd") => {
+                let switch = text.trim_start().strip_prefix('/');
+                if let Some(rest) = switch.and_then(|rest| rest.get(1..)) {
+                    *text = rest.trim_start().to_owned();
+                }
+            }
+            // `npx @scope/tool@1` starts `tool`.
+            Started::Program(words)
+                if matches!(program, "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "npm" | "pipx") =>
+            {
+                if let Some(word) = words.first_mut() {
+                    word.text = package_program(&word.text).to_owned();
+                }
+            }
+            Started::Program(words) if program == "nix" => {
+                if let Some(word) = words.first_mut() {
+                    word.text = word.text.rsplit(['#', '/']).next().unwrap_or_default().to_owned();
+                }
+            }
+            _ => {}
+        }
+    }
     special(invocation, &mut started);
     started
+}
+
+/// Returns the program of a package, without its scope and version.
+fn package_program(package: &str) -> &str {
+    let name = match package.strip_prefix('@').and_then(|scoped| scoped.split_once('/')) {
+        Some((_, name)) => name,
+        None => package,
+    };
+    name.split('@').next().unwrap_or(name)
 }
 
 /// Programs whose rules do not fit in the table.
