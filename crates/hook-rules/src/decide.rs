@@ -235,12 +235,8 @@ impl Rules {
                 Subject::Fetch(hosts) => call.urls.iter().find(|url| {
                     host(url).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
                 }),
-                Subject::Prompt(regex) => {
-                    call.prompt.as_ref().filter(|text| regex.is_match(text))
-                }
-                Subject::Output(regex) => {
-                    call.output.as_ref().filter(|text| regex.is_match(text))
-                }
+                Subject::Prompt(regex) => call.prompt.as_ref().filter(|text| regex.is_match(text)),
+                Subject::Output(regex) => call.output.as_ref().filter(|text| regex.is_match(text)),
                 _ => None,
             };
             if let Some(text) = hit {

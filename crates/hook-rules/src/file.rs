@@ -133,6 +133,7 @@ pub enum TestKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) id: String,
+    pub(crate) line: usize,
     pub(crate) effect: Effect,
     pub(crate) message: String,
     pub(crate) subjects: Vec<Subject>,
@@ -321,6 +322,23 @@ impl RuleFile {
         file
     }
 
+    /// Adds the mistakes that parsing does not look for, since it would take too long at each start:
+    /// in regular expressions. A rule with one matches whatever the expression is searched in.
+    pub fn check(&mut self) {
+        let problems = self.rules.iter().flat_map(|rule| {
+            let expressions = rule.subjects.iter().filter_map(|subject| match subject {
+                Subject::Shell(shell) => shell.text.as_ref(),
+                Subject::Prompt(regex) | Subject::Output(regex) => Some(regex),
+                _ => None,
+            });
+            let problem =
+                |message| Problem { line: rule.line, rule: Some(rule.id.clone()), message };
+            expressions.filter_map(LazyRegex::problem).map(problem)
+        });
+        let problems: Vec<Problem> = problems.collect();
+        self.problems.extend(problems);
+    }
+
     /// Returns `true` if rules are about calls of tools.
     pub fn is_about_tools(&self) -> bool {
         self.opaque.is_some()
@@ -389,7 +407,7 @@ impl RuleFile {
         for test in &text.test {
             self.test(test.clone(), line);
         }
-        match compile(text) {
+        match compile(text, line) {
             Ok(rule) => self.rules.push(rule),
             Err(message) => self.problem(line, id.as_deref(), message),
         }
@@ -431,7 +449,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
-fn compile(text: RuleText) -> Result<Rule, String> {
+fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
     let effects = [
         (Effect::Deny, text.deny),
         (Effect::Ask, text.ask),
@@ -468,17 +486,17 @@ fn compile(text: RuleText) -> Result<Rule, String> {
         subjects.push(Subject::Fetch(words(hosts)));
     }
     if let Some(pattern) = text.prompt {
-        subjects.push(Subject::Prompt(LazyRegex::new(&pattern)?));
+        subjects.push(Subject::Prompt(LazyRegex::new(&pattern)));
     }
     if let Some(pattern) = text.output {
-        subjects.push(Subject::Output(LazyRegex::new(&pattern)?));
+        subjects.push(Subject::Output(LazyRegex::new(&pattern)));
     }
     if subjects.is_empty() {
         return Err(
             "it has no subject: `shell`, `read`, `write`, `fetch`, `prompt` or `output`".to_owned()
         );
     }
-    Ok(Rule { id: text.id, effect, message, subjects })
+    Ok(Rule { id: text.id, line, effect, message, subjects })
 }
 
 fn words(texts: OneOrMany) -> Vec<WordPattern> {
@@ -531,7 +549,7 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
     rule.files = patterns(text.files)?;
     rule.reads = patterns(text.reads)?;
     rule.writes = patterns(text.writes)?;
-    rule.text = text.text.map(|text| LazyRegex::new(&text)).transpose()?;
+    rule.text = text.text.map(|text| LazyRegex::new(&text));
     let is_empty = rule.programs.is_empty()
         && rule.text.is_none()
         && rule.env.is_empty()

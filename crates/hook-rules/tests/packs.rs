@@ -8,7 +8,8 @@ fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
     let place = Place::new("/home/dev/project", "/home/dev/project", "/home/dev");
     let mut failures = Vec::new();
     for pack in PACKS {
-        let file = RuleFile::parse(pack.name, pack.rules);
+        let mut file = RuleFile::parse(pack.name, pack.rules);
+        file.check();
         failures.extend(
             file.problems
                 .iter()

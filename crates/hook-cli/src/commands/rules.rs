@@ -182,11 +182,13 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
         })?;
         let name =
             path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        tested.push(Arc::new(RuleFile::parse(&name, &String::from_utf8_lossy(&bytes))));
+        tested.push(RuleFile::parse(&name, &String::from_utf8_lossy(&bytes)));
     }
     if files.is_empty() {
-        tested.extend(found(context)?.into_iter().map(|(_, file)| file));
+        tested.extend(found(context)?.into_iter().map(|(_, file)| Arc::unwrap_or_clone(file)));
     }
+    tested.iter_mut().for_each(RuleFile::check);
+    let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
     let place = place(context);
     let (mut count, mut failures) = (0_usize, Vec::new());
     for file in &tested {

@@ -94,7 +94,9 @@ impl Reader<'_> {
         has_quotes: &mut bool,
     ) {
         let mark = if is_quoted { Mark::Quoted } else { Mark::Split };
-        if let Some(parameters) = self.parameters.as_ref().filter(|_| name == "@" && operator.is_none()) {
+        if let Some(parameters) =
+            self.parameters.as_ref().filter(|_| name == "@" && operator.is_none())
+        {
             for (index, parameter) in parameters.iter().enumerate() {
                 if index > 0 {
                     marked.push((' ', Mark::Separator));

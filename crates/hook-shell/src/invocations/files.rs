@@ -172,10 +172,10 @@ const USES: &[(&str, Use)] = &[
     ("tee", Use::Write),
     ("test", Use::Nothing),
     ("touch", Use::Write),
-    ("tree", Use::Nothing),
     ("trap", Use::Nothing),
     ("trash", Use::Write),
     ("trash-put", Use::Write),
+    ("tree", Use::Nothing),
     ("truncate", Use::Write),
     ("type", Use::Nothing),
     ("typeset", Use::Nothing),
@@ -365,4 +365,9 @@ fn is_in_place(argument: &str) -> bool {
 fn sed_output(script: &str) -> Option<&str> {
     let (_, path) = script.rsplit_once("w ")?;
     (path.contains('/') || path.contains('.')).then(|| path.trim())
+}
+
+#[cfg(test)]
+pub(super) fn is_sorted() -> bool {
+    USES.is_sorted_by_key(|(name, _)| *name)
 }

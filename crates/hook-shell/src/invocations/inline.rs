@@ -365,3 +365,8 @@ fn call_strings(after: &str) -> Option<Vec<String>> {
     }
     Some(found)
 }
+
+#[cfg(test)]
+pub(super) fn is_sorted() -> bool {
+    CALLS.is_sorted_by_key(|(name, _)| *name)
+}

@@ -272,9 +272,16 @@ const VALUE_OPTIONS: &[(&str, &str)] = &[
     ("yarn", "--cwd --registry"),
 ];
 
+/// Returns the rows of a program.
+fn rows(program: &str) -> &'static [(&'static str, &'static str, Form)] {
+    let begin = STARTERS.partition_point(|(name, ..)| *name < program);
+    let end = STARTERS.partition_point(|(name, ..)| *name <= program);
+    STARTERS.get(begin..end).unwrap_or_default()
+}
+
 fn value_options(program: &str) -> Vec<&'static str> {
     let mut options = Vec::new();
-    for (_, values, form) in STARTERS.iter().filter(|(name, ..)| *name == program) {
+    for (_, values, form) in rows(program) {
         options.extend(values.split_ascii_whitespace());
         if let Form::Options(names) = form {
             options.extend_from_slice(names);
@@ -303,7 +310,8 @@ pub fn is_option(argument: &str, option: &str) -> bool {
             return false;
         }
         let (given, value) = given.split_once('=').unwrap_or((given, ""));
-        return value != "false" && (given == name || (given.len() >= 2 && name.starts_with(given)));
+        return value != "false"
+            && (given == name || (given.len() >= 2 && name.starts_with(given)));
     }
     match (option.strip_prefix('-'), argument.strip_prefix('-')) {
         (Some(letter), Some(cluster)) => {
@@ -425,7 +433,7 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
     let program = invocation.program();
     let arguments = &invocation.arguments;
     let mut started = Vec::new();
-    for (_, options, form) in STARTERS.iter().filter(|(name, ..)| *name == program) {
+    for (_, options, form) in rows(program) {
         let options: Vec<&str> = options.split_ascii_whitespace().collect();
         match form {
             Form::Words(operands) => {
@@ -454,7 +462,9 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
                 }
             }
             Form::Each => started.extend(
-                operands(program, arguments).into_iter().map(|operand| Started::Text(operand.text.clone())),
+                operands(program, arguments)
+                    .into_iter()
+                    .map(|operand| Started::Text(operand.text.clone())),
             ),
             Form::Options(names) => {
                 let texts = option_values(arguments, names);
@@ -772,4 +782,10 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
         }
         _ => {}
     }
+}
+
+#[cfg(test)]
+pub(super) fn is_sorted() -> bool {
+    STARTERS.is_sorted_by_key(|(name, ..)| *name)
+        && VALUE_OPTIONS.is_sorted_by_key(|(name, _)| *name)
 }

@@ -12,7 +12,8 @@ fn started(text: &str) -> Vec<String> {
         let words = std::iter::once(&invocation.called).chain(&invocation.arguments);
         words.map(|word| word.text.replace(UNKNOWN, "…")).collect::<Vec<_>>().join(" ")
     };
-    let mut all: Vec<String> = reading.invocations.iter().map(words).filter(|words| !words.is_empty()).collect();
+    let mut all: Vec<String> =
+        reading.invocations.iter().map(words).filter(|words| !words.is_empty()).collect();
     all.extend(reading.opaque.iter().map(|opaque| format!("? {}", opaque.reason)));
     all
 }
@@ -34,12 +35,15 @@ fn programs_are_found_wherever_they_start() {
         ("a {b,c}d", vec!["a bd cd"]),
         ("a # b\nc", vec!["a", "c"]),
         ("$'\\x61' 'b'\"c\"\\d", vec!["a bcd"]),
-        ("sudo -u me env A=1 nice -n 5 a b", vec![
+        (
             "sudo -u me env A=1 nice -n 5 a b",
-            "env A=1 nice -n 5 a b",
-            "nice -n 5 a b",
-            "a b",
-        ]),
+            vec![
+                "sudo -u me env A=1 nice -n 5 a b",
+                "env A=1 nice -n 5 a b",
+                "nice -n 5 a b",
+                "a b",
+            ],
+        ),
         ("sh -c 'a; b'", vec!["sh -c a; b", "a", "b"]),
         ("echo 'a b' | sh", vec!["echo a b", "sh", "a b"]),
         ("find . -exec a {} \\;", vec!["find . -exec a {} ;", "a ./…"]),
@@ -51,6 +55,11 @@ fn programs_are_found_wherever_they_start() {
     ] {
         assert_eq!(started(text), expected, "{text}");
     }
+}
+
+#[test]
+fn tables_are_sorted() {
+    assert!(starters::is_sorted() && files::is_sorted() && inline::is_sorted());
 }
 
 #[test]
@@ -69,7 +78,14 @@ fn what_only_running_can_tell_is_opaque() {
     ] {
         assert!(!read(text, &place()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
-    for text in ["a; b", "echo hi | sh", "$(echo a) b", "python3 x.py < data", "bash x.sh", "a 2>&1 | tee log"] {
+    for text in [
+        "a; b",
+        "echo hi | sh",
+        "$(echo a) b",
+        "python3 x.py < data",
+        "bash x.sh",
+        "a 2>&1 | tee log",
+    ] {
         assert!(read(text, &place()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
 }
@@ -81,7 +97,11 @@ fn files_are_those_that_programs_read_and_write() {
             Access::Read => format!("r {}", file.path),
             Access::Write => format!("w {}", file.path),
         };
-        read(text, &place()).invocations.iter().flat_map(|invocation| invocation.files.iter().map(of)).collect()
+        read(text, &place())
+            .invocations
+            .iter()
+            .flat_map(|invocation| invocation.files.iter().map(of))
+            .collect()
     };
     for (text, expected) in [
         ("cat a ../b > c", vec!["w /code/thing/c", "r /code/thing/a", "r /code/b"]),
@@ -101,20 +121,56 @@ fn files_are_those_that_programs_read_and_write() {
 
 /// Texts of bash, in which `p1` to `p3` are programs and `{}` is another text.
 const TEMPLATES: [&str; 41] = [
-    "p1 a 'b c'", "p1 $(p2 x)", "x=v; p1 $x", "p1 \"$(p2 'q')\"", "if p1; then {}; fi", "for i in a b; do p1 $i; done",
-    "p1 <<E\n$(p2 z)\nE\n", "sh -c 'p1 a'", "env A=1 p1 a", "p1 | p2", "f() { p1 \"$1\"; }; f x", "p1 {a,b}c",
-    "case a in a) {};; esac", "eval p1 a", "echo `p1 k`", "! p1", "({}; p2)", "{ {}; }", "p1 && {} || p3",
-    "while p1; do {}; break; done", "$'p\\x31' a", "p\\1 a", "'p1' b", "x=p1; $x a", "echo 'a b' | xargs p1",
-    "p1 > /dev/null", "[[ -n $(p1) ]]", "echo $((1+$(p2;echo 1)))", "nice p1 n", "timeout 5 p1 t", "command p1 c",
-    "p1 # p2", "p1 \\\n a", "${x_unset:-p1} a", "bash <<'E'\np1 q\nE\n", "echo p1 s | sh", "{}\n{}", "{}; {}",
-    "x=$({}); p1", "set -- u v; p1 \"$1\" \"$@\"", "p1 \"a\"'b'\\ c$''",
+    "p1 a 'b c'",
+    "p1 $(p2 x)",
+    "x=v; p1 $x",
+    "p1 \"$(p2 'q')\"",
+    "if p1; then {}; fi",
+    "for i in a b; do p1 $i; done",
+    "p1 <<E\n$(p2 z)\nE\n",
+    "sh -c 'p1 a'",
+    "env A=1 p1 a",
+    "p1 | p2",
+    "f() { p1 \"$1\"; }; f x",
+    "p1 {a,b}c",
+    "case a in a) {};; esac",
+    "eval p1 a",
+    "echo `p1 k`",
+    "! p1",
+    "({}; p2)",
+    "{ {}; }",
+    "p1 && {} || p3",
+    "while p1; do {}; break; done",
+    "$'p\\x31' a",
+    "p\\1 a",
+    "'p1' b",
+    "x=p1; $x a",
+    "echo 'a b' | xargs p1",
+    "p1 > /dev/null",
+    "[[ -n $(p1) ]]",
+    "echo $((1+$(p2;echo 1)))",
+    "nice p1 n",
+    "timeout 5 p1 t",
+    "command p1 c",
+    "p1 # p2",
+    "p1 \\\n a",
+    "${x_unset:-p1} a",
+    "bash <<'E'\np1 q\nE\n",
+    "echo p1 s | sh",
+    "{}\n{}",
+    "{}; {}",
+    "x=$({}); p1",
+    "set -- u v; p1 \"$1\" \"$@\"",
+    "p1 \"a\"'b'\\ c$''",
 ];
 
 fn text() -> impl Strategy<Value = String> {
-    let leaf = prop::sample::select(&TEMPLATES[..]).prop_filter("no slot", |text| !text.contains("{}"));
+    let leaf =
+        prop::sample::select(&TEMPLATES[..]).prop_filter("no slot", |text| !text.contains("{}"));
     leaf.prop_map(str::to_owned).prop_recursive(3, 12, 2, |inner| {
-        (prop::sample::select(&TEMPLATES[..]), inner.clone(), inner)
-            .prop_map(|(template, one, two)| template.replacen("{}", &one, 1).replacen("{}", &two, 1))
+        (prop::sample::select(&TEMPLATES[..]), inner.clone(), inner).prop_map(
+            |(template, one, two)| template.replacen("{}", &one, 1).replacen("{}", &two, 1),
+        )
     })
 }
 
@@ -122,7 +178,9 @@ fn text() -> impl Strategy<Value = String> {
 fn may_be(read: &str, real: &str) -> bool {
     match read.split_once(UNKNOWN) {
         None => read == real,
-        Some((before, rest)) => real.starts_with(before) && rest.split(UNKNOWN).all(|part| real.contains(part)),
+        Some((before, rest)) => {
+            real.starts_with(before) && rest.split(UNKNOWN).all(|part| real.contains(part))
+        }
     }
 }
 
@@ -181,10 +239,34 @@ proptest! {
 
 #[test]
 fn hostile_texts_take_linear_time() {
-    for piece in ["$(", "((", "`", "{a,", "\"$(", "a <<E\n", "if ", "[[ ", "x=$x$x ", "f(){ f;};", "sh -c ", "<(", "$((", "${a:-", "case a in a) ", "a|", "a;", "$'\\", "sudo "] {
+    for piece in [
+        "$(",
+        "((",
+        "`",
+        "{a,",
+        "\"$(",
+        "a <<E\n",
+        "if ",
+        "[[ ",
+        "x=$x$x ",
+        "f(){ f;};",
+        "sh -c ",
+        "<(",
+        "$((",
+        "${a:-",
+        "case a in a) ",
+        "a|",
+        "a;",
+        "$'\\",
+        "sudo ",
+    ] {
         let short = piece.repeat(20_000 / piece.len());
         let began = std::time::Instant::now();
         read(&short, &place());
-        assert!(began.elapsed() < std::time::Duration::from_secs(5), "{piece}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() < std::time::Duration::from_secs(5),
+            "{piece}: {:?}",
+            began.elapsed()
+        );
     }
 }
