@@ -95,6 +95,16 @@ pub(crate) enum Command {
     Trace(Deferred<commands::trace::Arguments>),
     /// Write a starter settings file and a working example hook
     Init(Deferred<commands::init::Arguments>),
+    /// Try rules on a command, or play their tests
+    Rules(Deferred<commands::rules::Arguments>),
+    /// List the packs of rules that are part of `hook`
+    Packs(Deferred<commands::packs::ListArguments>),
+    /// Add packs of rules
+    #[command(after_help = commands::packs::ADD_HELP)]
+    Add(Deferred<commands::packs::Arguments>),
+    /// Remove packs of rules
+    #[command(after_help = commands::packs::REMOVE_HELP)]
+    Remove(Deferred<commands::packs::Arguments>),
     /// Switch a hook on, in the settings
     #[command(after_help = commands::switching::ENABLE_HELP)]
     Enable(Deferred<commands::switching::Arguments>),

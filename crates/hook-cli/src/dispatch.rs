@@ -5,8 +5,8 @@ use clap::CommandFactory;
 use crate::args::{Cli, Command};
 use crate::commands::{
     audit, bridge, check, command, completions, connect, doctor, explain, fire, help, import, init,
-    list, log, man, replay, run, schema, serve, switching, tail, test, trace, trust, uninstall,
-    watch,
+    list, log, man, packs, replay, rules, run, schema, serve, switching, tail, test, trace, trust,
+    uninstall, watch,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -61,6 +61,10 @@ pub(crate) async fn dispatch(
         Command::Replay(arguments) => replay::run(arguments, &context()?, printer).await,
         Command::Trace(arguments) => trace::run(arguments, &context()?, printer).await,
         Command::Init(arguments) => init::run(arguments, &context()?, printer).await,
+        Command::Rules(arguments) => rules::run(arguments, &context()?, printer).await,
+        Command::Packs(_) => packs::list(&context()?, printer).await,
+        Command::Add(arguments) => packs::add(arguments, &context()?, printer).await,
+        Command::Remove(arguments) => packs::remove(arguments, &context()?, printer).await,
         Command::Enable(arguments) => switching::run(arguments, true, &context()?, printer).await,
         Command::Disable(arguments) => switching::run(arguments, false, &context()?, printer).await,
         Command::Trust(arguments) => trust::run(arguments, &context()?, printer).await,

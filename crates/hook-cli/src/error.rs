@@ -38,8 +38,6 @@ pub(crate) enum CommandError {
     Write { what: &'static str, path: PathBuf, source: io::Error },
     #[error("failed to read standard input: {0}")]
     Input(#[source] io::Error),
-    #[error("failed to determine where this program is: {0}")]
-    Executable(#[source] io::Error),
     #[error("failed to determine the working directory: {0}")]
     WorkingDirectory(#[source] io::Error),
     #[error("failed to determine which file this binary is: {0}")]

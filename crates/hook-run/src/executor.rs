@@ -38,6 +38,8 @@ pub enum HookKind {
     McpTool,
     /// A long-lived process of the engine, called for each event.
     Worker,
+    /// A file of rules, which runs nothing.
+    Rule,
     /// A fleet of remote engines.
     Upstream,
     /// A hook that a client registered, called over its connection.
@@ -56,8 +58,9 @@ pub enum HookKind {
 impl HookKind {
     /// The names of all kinds.
     #[doc(hidden)]
-    pub const NAMES: [&str; 12] = [
+    pub const NAMES: [&str; 13] = [
         "command",
+        "rule",
         "worker",
         "module",
         "registered",
@@ -82,6 +85,7 @@ impl HookKind {
             Self::McpTool => "mcp_tool",
             Self::Worker => "worker",
             Self::Module => "module",
+            Self::Rule => "rule",
             Self::Upstream => "upstream",
             Self::Registered => "registered",
             Self::Inline => "inline",

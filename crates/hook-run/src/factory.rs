@@ -1,6 +1,8 @@
 //! The factory of executors for the hooks of one settings file.
 
+use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use super::host_service::HostServiceExecutor;
 #[cfg(feature = "http")]
 use super::http::HttpExecutor;
 use super::live::{CallTarget, LiveExecutor, Programs};
+use super::rules::RulesExecutor;
 use super::slots::SlotQueue;
 use super::unavailable::{UnavailableHttpHook, UnreadableGuard};
 use super::upstream::{UpstreamExecutor, Upstreams};
@@ -167,6 +170,17 @@ impl ExecutorFactory {
                 None => Arc::new(UnavailableHttpHook { label }),
             },
         }
+    }
+
+    /// Returns the executor of a file of rules.
+    pub fn rules(
+        &self,
+        label: &str,
+        rules: Arc<hook_rules::Rules>,
+        project: &Path,
+        home: Option<&OsStr>,
+    ) -> Arc<dyn HookExecutor> {
+        Arc::new(RulesExecutor::new(label, rules, project, home.map(Path::new)))
     }
 
     /// Returns the executor that asks a fleet of engines.

@@ -27,6 +27,7 @@
 //! | `http` | HTTP servers, for hooks of other agents |
 //! | `host_service` | host-executed hooks of other agents: a model's verdict, an MCP tool |
 //! | `upstream` | fleets of remote engines, which the host knows how to ask |
+//! | `rules` | files of rules, which run nothing |
 //! | `unavailable` | hooks that cannot run |
 //! | `factory` | the factory of executors for hooks of settings |
 //! | `answer` | the interpretation of a finished hook's output |
@@ -61,6 +62,7 @@ mod per_file;
 mod read_back;
 mod report;
 mod result;
+mod rules;
 mod runner;
 mod running;
 mod scope;

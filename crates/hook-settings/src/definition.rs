@@ -13,6 +13,7 @@ use super::matcher_definition::MatcherDefinition;
 use super::paths::project_of;
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
+use super::rule_set::RuleSet;
 use super::source::{HookSource, SettingsSource};
 use super::upstream::UpstreamRules;
 use super::values::Values;
@@ -268,6 +269,8 @@ pub struct SettingsFile {
     pub config: Arc<HooksConfig>,
     /// The hooks, in the order of the file.
     pub hooks: Vec<HookEntry>,
+    /// The files of rules next to it.
+    pub rules: Vec<RuleSet>,
     /// The events that it declares.
     pub declared: Vec<EventDefinition>,
     /// The problems found in it.
@@ -292,6 +295,7 @@ impl SettingsFile {
             language: None,
             config: Arc::default(),
             hooks: Vec::new(),
+            rules: Vec::new(),
             declared: Vec::new(),
             diagnostics: Vec::new(),
             entries: 0,
@@ -324,6 +328,12 @@ impl SettingsFile {
                 is_trusted_source && entry.fail_behavior == FailBehavior::Block
             });
         guards.filter_map(|entry| entry.location.path.strip_prefix("hooks.")?.split('[').next())
+    }
+
+    /// Returns the names of its hooks and of its files of rules, by which they are switched off.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let rules = self.rules.iter().map(|set| set.name.as_str());
+        self.hooks.iter().map(HookEntry::display_name).chain(rules)
     }
 
     /// Returns the project that the file's hooks belong to: for a project's settings the one that

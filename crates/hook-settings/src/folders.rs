@@ -23,6 +23,7 @@ const MAX_FILES: usize = 1_000;
 
 /// Folder names next to the settings file.
 pub(super) const MODULES: &str = "modules";
+pub(super) const RULES: &str = "rules";
 pub(super) const HOOK_FILES: [(&str, HookEventName); 2] =
     [("pre", HookEventName::BeforeTool), ("post", HookEventName::AfterTool)];
 
@@ -72,10 +73,11 @@ pub(super) fn folder_of(source: &HookSource, settings: Option<&Path>) -> Option<
 /// Returns the folders with hooks next to a settings file, and the project's or user's folders of
 /// other agents, even if no settings name those agents.
 fn folders(settings: &Path) -> Vec<PathBuf> {
-    let own = settings.parent().map(|folder| folder.join(MODULES));
+    let own =
+        settings.parent().into_iter().flat_map(|folder| [folder.join(MODULES), folder.join(RULES)]);
     let parents = settings.parent().map(Path::to_path_buf).into_iter().chain(omp_folders(settings));
     let files = parents.flat_map(|folder| HOOK_FILES.map(|(name, _)| folder.join(name)));
-    own.into_iter().chain(files).collect()
+    own.chain(files).collect()
 }
 
 /// Checks whether there may be hooks next to a settings file. The file itself need not exist.

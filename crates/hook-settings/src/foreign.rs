@@ -37,6 +37,7 @@ pub(super) fn parse(
     let problems = read.problems.into_iter();
     SettingsFile {
         hooks: read.hooks.into_iter().map(|hook| entry(hook, &document, &config)).collect(),
+        rules: Vec::new(),
         config,
         diagnostics: problems.map(|problem| diagnostic(problem, &document)).collect(),
         entries: read.entries,

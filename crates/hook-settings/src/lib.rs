@@ -62,6 +62,7 @@ mod redaction;
 mod registration;
 mod reload;
 mod rule;
+mod rule_set;
 pub mod schema;
 mod source;
 pub mod starter;
@@ -97,6 +98,7 @@ pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_fold
 pub use registration::RegistrationLimits;
 pub use reload::reload_files;
 pub use rule::Rule;
+pub use rule_set::RuleSet;
 pub use source::{HookSource, SettingsSource};
 pub use switch::Switches;
 pub use upstream::UpstreamRules;

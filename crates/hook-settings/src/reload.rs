@@ -102,6 +102,7 @@ fn report_removed_upstream(removed: &SettingsFile) -> Option<SettingsFile> {
     Some(SettingsFile {
         config: Arc::default(),
         hooks: Vec::new(),
+        rules: Vec::new(),
         declared: Vec::new(),
         diagnostics: vec![problem],
         spans: FileSpans::default(),

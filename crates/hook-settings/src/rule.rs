@@ -220,6 +220,9 @@ rules! {
     NotForProjects "not-for-projects" Warning,
         "a key has no effect in this file, since only the user's and the machine's settings may have it",
         "move it to the user's settings, or remove it";
+    InvalidRule "invalid-rule" Error,
+        "a rule, or a file of rules, is not as it must be, and is left out",
+        "fix it, and see what it does with `hook rules try`";
     UnsetVariable "unset-variable" Warning,
         "a command begins with a variable that is not set",
         "set it in the hook's `env`; for the project's directory there is $HOOK_PROJECT_DIR";

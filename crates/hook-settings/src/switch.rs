@@ -18,8 +18,7 @@ pub struct Switches<'f> {
 impl<'f> Switches<'f> {
     /// Finds the switches for a hook's display name.
     pub fn of(name: &str, files: &'f [SettingsFile]) -> Self {
-        let has_hook =
-            |file: &&SettingsFile| file.hooks.iter().any(|entry| entry.display_name() == name);
+        let has_hook = |file: &&SettingsFile| file.names().any(|known| known == name);
         let holders: Vec<&SettingsFile> = files.iter().filter(has_hook).collect();
         let lists = |file: &SettingsFile| file.config.disabled.iter().any(|known| known == name);
         let disabled_by = files

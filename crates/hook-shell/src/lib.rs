@@ -10,6 +10,7 @@
 //! | `programs` | tables of programs and of the shell's own words |
 //! | `loaders` | variables that determine what programs load, which hooks do not get |
 //! | `glob` | patterns of paths |
+//! | `script` | whole texts: all commands, with words, redirections and here-documents |
 //! | `windows` | commands on Windows that need no shell |
 
 //!
@@ -23,10 +24,12 @@
 mod commands;
 mod first_command;
 mod glob;
+pub mod invocations;
 mod lexer;
 pub mod loaders;
 mod programs;
 mod quoting;
+pub mod script;
 mod windows;
 mod words;
 

@@ -1,5 +1,6 @@
 //! `hook check`: reports all problems of settings.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,6 +90,19 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
             let of_files = files
                 .iter()
                 .flat_map(|file| file.file.diagnostics.iter().map(|problem| (problem, &file.text)));
+            // A problem with rules is in a file of its own.
+            let own_texts: HashMap<&Path, String> = files
+                .iter()
+                .flat_map(|file| &file.file.rules)
+                .map(|set| {
+                    let text = regular_file::read(&set.path, MAX_MODULE).unwrap_or_default();
+                    (set.path.as_path(), String::from_utf8_lossy(&text).into_owned())
+                })
+                .collect();
+            let of_files = of_files.map(|(problem, text)| {
+                let path = problem.location.file.as_deref().map(PathBuf::as_path);
+                (problem, path.and_then(|path| own_texts.get(path)).unwrap_or(text))
+            });
             for (problem, text) in of_files.chain(modules.iter().map(|(one, text)| (one, text))) {
                 printer.text(&render::problem(problem, text, context.cwd(), printer)).await?;
             }

@@ -7,8 +7,8 @@ use hook_files::project_file;
 use hook_json::text::PathText;
 use hook_json::text::shortened;
 use hook_settings::edit::{AbsentFile, EditMode, FileChange, set_hook_enabled_in_file};
-use hook_settings::{HookEntry, SettingsFile, Severity, Switches, has_hook_folder, parse_source};
 use hook_settings::{HookSource, SettingsSource};
+use hook_settings::{SettingsFile, Severity, Switches, has_hook_folder, parse_source};
 
 use super::remark_reload;
 use crate::complete;
@@ -148,7 +148,7 @@ fn select_sources(
     // A name that only appears in a `disabled` list can be removed from it.
     let is_known = !switches.holders.is_empty() || (enabled && !switches.disabled_by.is_empty());
     if !is_known {
-        let known = files.iter().flat_map(|file| &file.hooks).map(HookEntry::display_name);
+        let known = files.iter().flat_map(SettingsFile::names);
         return Err(UnknownHook::new(name, known).into());
     }
     if let Some(user) = user {

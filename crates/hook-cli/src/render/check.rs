@@ -113,7 +113,7 @@ pub(crate) fn summary(files: &[CheckedFile], printer: &Printer) -> String {
     };
     let [errors, warnings, hints] = [Severity::Error, Severity::Warning, Severity::Hint].map(of);
     if errors + warnings + hints == 0 {
-        let hooks = files.iter().map(|file| file.file.hooks.len()).sum();
+        let hooks = files.iter().map(|file| file.file.names().count()).sum();
         let text = format!("no problems in {files_text}, {}", counted(hooks, "hook"));
         return format!("{}\n", printer.paint(Tone::Good, &text));
     }

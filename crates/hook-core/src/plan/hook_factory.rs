@@ -1,5 +1,6 @@
 //! Construction of hooks from settings, trust and the host's handlers.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, switched_off};
 use super::trust_decisions::MissingGuard;
 use hook_protocol::event::HookEventName;
+use hook_rules::Rules;
 use hook_run::{
     ExecutorFactory, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
 };
@@ -17,7 +19,7 @@ use hook_settings::language::ForeignHook;
 use hook_settings::matcher::{Matcher, MatcherProblem};
 use hook_settings::{
     DEFAULT_PRIORITY, FailBehavior, HookEntry, HookSource, HooksConfig, Location,
-    MatcherDefinition, SettingsFile, TimeoutOrigin, WorkerRules,
+    MatcherDefinition, RuleSet, SettingsFile, TimeoutOrigin, WorkerRules,
 };
 use hook_trust::{Grant, Trust, agent_of};
 
@@ -103,9 +105,63 @@ impl<'f> HookFactory<'f> {
         self.executors.worker_call_executor(entry, worker)
     }
 
+    /// Returns the hooks of the file's rules, one for each event that they are about.
+    pub(super) fn rule_hooks(
+        &self,
+        excepted: &BTreeSet<String>,
+        runner: &Runner,
+        project: &Path,
+    ) -> impl Iterator<Item = Hook> {
+        let set_hooks = move |set: &RuleSet| {
+            let executor = match &set.unreadable {
+                Some(why) => self.executors.unreadable(&set.name, why),
+                None => {
+                    let rules = Rules::with_exceptions([Arc::clone(&set.file)], excepted);
+                    let project = self.file.project(project);
+                    self.executors.rules(&set.name, Arc::new(rules), project, runner.home())
+                }
+            };
+            let hook = |event: HookEventName| {
+                let name = Some(set.name.as_str());
+                let source = &self.file.source;
+                let spec = HookSpec {
+                    fail_behavior: FailBehavior::Block,
+                    ..HookSpec::new(
+                        event,
+                        name,
+                        source,
+                        self.default_timeout,
+                        Arc::clone(&executor),
+                    )
+                };
+                Hook {
+                    spec: Arc::new(spec),
+                    name: Some(set.name.clone()),
+                    description: None,
+                    source: source.clone(),
+                    location: Some(Location::of_file(&set.path)),
+                    matcher: Matcher::compile(None, event.row().matching, FailBehavior::Block).0,
+                    priority: DEFAULT_PRIORITY,
+                    sequential: false,
+                    in_turn: false,
+                    is_placeholder: false,
+                    declared_by: None,
+                    module: None,
+                    timeout_origin: TimeoutOrigin::Engine,
+                    trust: Trust::Always,
+                    suspended: None,
+                    switched_off: switched_off(&set.name, self.file, self.disabled),
+                    agent: None,
+                }
+            };
+            set.events().into_iter().map(hook).collect::<Vec<_>>()
+        };
+        self.file.rules.iter().flat_map(set_hooks)
+    }
+
     /// Returns the settings that disable an entry.
     fn switched_off(&self, entry_index: usize, entry: &HookEntry) -> Vec<SwitchedOff> {
-        let mut by = switched_off(entry, self.file, self.disabled);
+        let mut by = switched_off(entry.display_name(), self.file, self.disabled);
         by.extend(self.shadowed.get(&(self.index, entry_index)).cloned());
         by
     }

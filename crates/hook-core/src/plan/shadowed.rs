@@ -23,7 +23,7 @@ pub(super) fn shadowed(
     for (index, (file, trust)) in files.iter().zip(trust).enumerate() {
         for (entry_index, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
             let Some(key) = shadow_key(entry) else { continue };
-            if trust.is_trusted() && switched_off(entry, file, disabled).is_empty() {
+            if trust.is_trusted() && switched_off(entry.display_name(), file, disabled).is_empty() {
                 candidates.push(((index, entry_index), key, file, entry));
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::hook::Hook;
 use super::switched_off::{Switch, SwitchedOff};
-use hook_settings::{HookEntry, HookSource, SettingsFile};
+use hook_settings::{HookSource, SettingsFile};
 
 /// The names that a file disables, as a set.
 pub(super) struct Disabled<'f> {
@@ -21,7 +21,7 @@ impl<'f> Disabled<'f> {
 
 /// Returns the settings that disable a hook: of its own source, and of more trusted ones.
 pub(super) fn switched_off(
-    entry: &HookEntry,
+    name: &str,
     own: &SettingsFile,
     disabled: &[Disabled<'_>],
 ) -> Vec<SwitchedOff> {
@@ -30,7 +30,6 @@ pub(super) fn switched_off(
         source: file.source.clone(),
         file: file.path.clone(),
     };
-    let name = entry.display_name();
     let enabled = (!own.config.enabled).then(|| by(Switch::Enabled, own));
     let listed = disabled
         .iter()

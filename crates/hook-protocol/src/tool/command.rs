@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, COMMAND, DESCRIPTION};
 use super::call::ToolCall;
 use super::kind::ToolKind;
-use hook_json::RawObject;
+use hook_json::{RawJson, RawObject};
 
 /// The command of a shell call.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +45,20 @@ impl ShellCommand {
         let text = found.map(|(_, text)| text).unwrap_or_default();
         let is_text = arguments.iter().all(|name| fields.has_text(name));
         Ok(Some(Self { text, arguments: if is_text { arguments } else { Vec::new() } }))
+    }
+
+    /// Returns the command as a shell text: a list of words is quoted, so that they stay words.
+    pub fn quoted(self, call: &ToolCall<'_>) -> String {
+        if !self.arguments.is_empty() {
+            return self.text;
+        }
+        let fields = Arguments::from_call(call.arguments);
+        let words = fields.present(&COMMAND).into_iter().find_map(|name| {
+            let words = fields.list(&[name]).filter(|_| name != "commands")?;
+            let quoted = |word: &RawJson| word.to_text().map(|text| hook_shell::quote(&text));
+            words.iter().map(quoted).collect::<Option<Vec<String>>>()
+        });
+        words.map_or(self.text, |words| words.join(" "))
     }
 
     /// Returns `true` if an MCP tool or an unknown tool has a command argument: it may be a shell.

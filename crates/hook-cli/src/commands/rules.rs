@@ -1,0 +1,246 @@
+//! `hook rules`: tries what rules say of a command or file, and plays the tests of rule files.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use hook_files::regular_file;
+use hook_rules::{Call, Decision, Effect, Place, RuleFile, RuleTest, Rules, TestKind};
+use hook_settings::HookSource;
+use hook_shell::invocations::{Surroundings, UNKNOWN, read};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, Result};
+use crate::exit_code;
+use crate::output::{Printer, Tone};
+use crate::render::plural;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Rules are TOML files: .hooks/rules/*.toml of a project, and hooks/rules/*.toml
+in ~/.config for yourself. `hook add` writes some that are part of hook.
+
+Examples:
+  hook rules try 'cd build && rm -rf ..'
+  hook rules try --read .env
+  hook rules test
+  hook rules test .hooks/rules/git.toml
+
+Exit code: `try` 2 if a rule refuses or asks, else 0; `test` 1 if a test fails or
+a file has a mistake, else 0.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show how a command is read, and what each rule says of it; runs nothing
+    Try {
+        /// The command
+        #[arg(required_unless_present_any = ["read", "write"])]
+        command: Option<String>,
+        /// A file that a tool reads, instead of a command
+        #[arg(long, value_name = "PATH", conflicts_with = "command")]
+        read: Option<String>,
+        /// A file that a tool writes, instead of a command
+        #[arg(long, value_name = "PATH", conflicts_with_all = ["command", "read"])]
+        write: Option<String>,
+    },
+    /// Play the tests in rule files
+    Test {
+        /// The files; without any, all that are found
+        #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// The maximum size of a file of rules, in bytes.
+const MAX_FILE: u64 = 4 << 20;
+
+pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
+    match &arguments.action {
+        Action::Try { command, read, write } => {
+            let call = match (command, read, write) {
+                (Some(command), ..) => Call::shell(command),
+                (None, Some(path), _) => Call::read(path),
+                (None, None, path) => Call::write(path.as_deref().unwrap_or_default()),
+            };
+            try_call(command.as_deref(), &call, context, printer).await
+        }
+        Action::Test { files } => test(files, context, printer).await,
+    }
+}
+
+fn place(context: &Context) -> Place {
+    let home = std::env::home_dir().unwrap_or_default();
+    let [cwd, project, home] =
+        [context.cwd(), context.project(), &home].map(|path| path.to_string_lossy().into_owned());
+    Place::new(cwd, project, home)
+}
+
+/// Returns the rule files that are found.
+fn found(context: &Context) -> Result<Vec<(HookSource, Arc<RuleFile>)>> {
+    let files = context.settings_files()?;
+    let sets = files
+        .iter()
+        .flat_map(|file| file.rules.iter().map(|set| (file.source.clone(), Arc::clone(&set.file))));
+    Ok(sets.collect())
+}
+
+async fn try_call(
+    command: Option<&str>,
+    call: &Call<'_>,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result {
+    let files = found(context)?;
+    if files.is_empty() {
+        printer
+            .warning("there are no rules; `hook packs` lists some, and `hook add NAME` adds them");
+    }
+    let own = files.iter().filter(|(source, _)| *source != HookSource::Project);
+    let excepted: BTreeSet<String> =
+        own.flat_map(|(_, file)| file.except.keys().cloned()).collect();
+    let rules = Rules::with_exceptions(files.into_iter().map(|(_, file)| file), &excepted);
+    let decision = rules.decide(call, &place(context));
+    let refuses = decision.effect().is_some_and(|effect| effect >= Effect::Ask);
+    let matches: Vec<_> = decision.matches.iter().map(|found| {
+        json!({"rule": found.rule, "effect": found.effect.as_str(), "message": found.message, "subject": found.subject})
+    }).collect();
+    let name = decision.effect().map_or("pass", Effect::as_str);
+    let view = (json!({"decision": name, "matches": matches}), |printer: &Printer| {
+        text(command, &decision, context, printer)
+    });
+    printer.show(&view).await?;
+    Ok(if refuses { exit_code::BLOCKED } else { exit_code::PROCEED })
+}
+
+fn text(
+    command: Option<&str>,
+    decision: &Decision,
+    context: &Context,
+    printer: &Printer,
+) -> String {
+    let mut out = String::new();
+    let tone = |effect: Effect| match effect {
+        Effect::Deny => Tone::Bad,
+        Effect::Ask => Tone::Warning,
+        _ => Tone::Quiet,
+    };
+    if decision.matches.is_empty() {
+        let _ = writeln!(out, "{}  no rule matches", printer.paint(Tone::Good, "pass"));
+    }
+    for found in &decision.matches {
+        let effect = printer.paint(tone(found.effect), found.effect.as_str());
+        let rule = printer.paint(Tone::Strong, &found.rule);
+        let _ =
+            writeln!(out, "{effect}  {rule}\n      {}", printer.paint(Tone::Plain, &found.message));
+        if !found.subject.is_empty() {
+            let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &found.subject));
+        }
+    }
+    let Some(command) = command else { return out };
+    let home = std::env::home_dir().unwrap_or_default().to_string_lossy().into_owned();
+    let (cwd, project) = (context.cwd().to_string_lossy(), context.project().to_string_lossy());
+    let reading = read(command, &Surroundings { cwd: &cwd, project: &project, home: &home });
+    let _ = writeln!(out, "\n{}", printer.paint(Tone::Strong, "starts"));
+    for invocation in
+        reading.invocations.iter().filter(|invocation| !invocation.called.text.is_empty())
+    {
+        let words = std::iter::once(&invocation.called).chain(&invocation.arguments);
+        let words: Vec<String> =
+            words.map(|word| hook_shell::quote(&word.text).replace(UNKNOWN, "…")).collect();
+        let by =
+            invocation.started_by.as_ref().map(|by| format!("  (by {by})")).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "  {}{}",
+            printer.paint(Tone::Plain, &words.join(" ")),
+            printer.paint(Tone::Quiet, &by)
+        );
+    }
+    for opaque in &reading.opaque {
+        let _ = writeln!(
+            out,
+            "  {} {}",
+            printer.paint(Tone::Warning, "not known:"),
+            printer.paint(Tone::Plain, &opaque.reason)
+        );
+    }
+    out
+}
+
+async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Result {
+    let mut tested = Vec::new();
+    for path in files {
+        let bytes = regular_file::read(path, MAX_FILE).map_err(|error| {
+            CommandError::Usage(format!("cannot read {}: {error}", path.display()))
+        })?;
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        tested.push(RuleFile::parse(&name, &String::from_utf8_lossy(&bytes)));
+    }
+    if files.is_empty() {
+        tested.extend(found(context)?.into_iter().map(|(_, file)| Arc::unwrap_or_clone(file)));
+    }
+    tested.iter_mut().for_each(RuleFile::check);
+    let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
+    let place = place(context);
+    let (mut count, mut failures) = (0_usize, Vec::new());
+    for file in &tested {
+        for problem in &file.problems {
+            failures.push(format!("{}:{}: {}", file.name, problem.line, problem.message));
+        }
+        let rules = Rules::with_exceptions([Arc::clone(file)], &BTreeSet::new());
+        for test in &file.tests {
+            count += 1;
+            let effect = rules.decide(&call(test), &place).effect();
+            if !test.expect.is_met_by(effect) {
+                let found = effect.map_or("pass", Effect::as_str);
+                failures.push(format!(
+                    "{}:{}: `{}` is {found}, and not what is expected",
+                    file.name, test.line, test.subject
+                ));
+            }
+        }
+    }
+    let passed = failures.is_empty();
+    let view = (json!({"tests": count, "failures": failures}), |printer: &Printer| {
+        let mut out = String::new();
+        for failure in &failures {
+            let _ = writeln!(
+                out,
+                "{} {}",
+                printer.paint(Tone::Bad, "✗"),
+                printer.paint(Tone::Plain, failure)
+            );
+        }
+        let tests = plural(count, "test", "tests");
+        let files = plural(tested.len(), "file", "files");
+        let _ = match passed {
+            true => writeln!(out, "{} {tests} of {files} passed", printer.paint(Tone::Good, "✓")),
+            false => writeln!(out, "{} of {tests} failed, or a file has a mistake", failures.len()),
+        };
+        out
+    });
+    printer.show(&view).await?;
+    Ok(if passed { exit_code::PROCEED } else { exit_code::FAILURE })
+}
+
+fn call(test: &RuleTest) -> Call<'_> {
+    let mut call = Call::default();
+    let subject = test.subject.as_str().into();
+    match test.kind {
+        TestKind::Shell => call.commands.push(subject),
+        TestKind::Read => call.reads.push(subject),
+        TestKind::Write => call.writes.push(subject),
+        TestKind::Fetch => call.urls.push(subject),
+        TestKind::Prompt => call.prompt = Some(subject),
+        _ => call.output = Some(subject),
+    }
+    call
+}

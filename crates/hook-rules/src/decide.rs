@@ -1,0 +1,482 @@
+//! Decisions: what rules say of a call.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+use hook_shell::invocations::{
+    Access, Input, Invocation, Surroundings, UNKNOWN, is_option, operands, option_values, read,
+};
+
+use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
+use crate::words::WordPattern;
+
+/// The directories in which a call is made. All are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    cwd: String,
+    project: String,
+    home: String,
+    temp: Vec<String>,
+}
+
+impl Place {
+    /// Creates a place from the working directory, the project and the home directory.
+    pub fn new(
+        cwd: impl Into<String>,
+        project: impl Into<String>,
+        home: impl Into<String>,
+    ) -> Self {
+        let temp =
+            ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp"].map(str::to_owned).to_vec();
+        Self { cwd: cwd.into(), project: project.into(), home: home.into(), temp }
+    }
+
+    pub(crate) fn home(&self) -> &str {
+        &self.home
+    }
+
+    pub(crate) fn project(&self) -> &str {
+        &self.project
+    }
+
+    pub(crate) fn temp(&self) -> &[String] {
+        &self.temp
+    }
+}
+
+/// A call about which rules are asked.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Call<'c> {
+    /// Shell commands.
+    pub commands: Vec<Cow<'c, str>>,
+    /// Files that a tool reads.
+    pub reads: Vec<Cow<'c, str>>,
+    /// Files that a tool writes.
+    pub writes: Vec<Cow<'c, str>>,
+    /// URLs that a tool fetches.
+    pub urls: Vec<Cow<'c, str>>,
+    /// The user's prompt.
+    pub prompt: Option<Cow<'c, str>>,
+    /// The output of a tool.
+    pub output: Option<Cow<'c, str>>,
+    /// The reason why a part of the call is not known, if so.
+    pub unread: Option<String>,
+}
+
+impl<'c> Call<'c> {
+    /// Creates a call of a shell command.
+    pub fn shell(command: &'c str) -> Self {
+        Self { commands: vec![command.into()], ..Self::default() }
+    }
+
+    /// Creates a call that reads a file.
+    pub fn read(path: &'c str) -> Self {
+        Self { reads: vec![path.into()], ..Self::default() }
+    }
+
+    /// Creates a call that writes a file.
+    pub fn write(path: &'c str) -> Self {
+        Self { writes: vec![path.into()], ..Self::default() }
+    }
+}
+
+/// What rules say of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The rules that match, in the order of their files.
+    pub matches: Vec<Match>,
+}
+
+impl Decision {
+    /// Returns the strictest effect; `None` if no rule matches.
+    pub fn effect(&self) -> Option<Effect> {
+        self.matches.iter().map(|found| found.effect).max()
+    }
+}
+
+/// A rule that matches a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Match {
+    /// The rule, as `FILE:id`; `FILE:opaque` for a command that cannot be read.
+    pub rule: String,
+    /// The effect.
+    pub effect: Effect,
+    /// The rule's message, or the reason why the command cannot be read.
+    pub message: String,
+    /// The part of the command, a path, or the like.
+    pub subject: String,
+    /// The byte range of the part in the command.
+    pub range: Option<Range<usize>>,
+}
+
+/// Rules of some files, compiled.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    files: Vec<Arc<RuleFile>>,
+    /// Shell rules by program: indices of file, rule and subject.
+    by_program: HashMap<String, Vec<Place3>>,
+    /// Shell rules about other programs.
+    of_any: Vec<Place3>,
+    reads: Vec<Place3>,
+    writes: Vec<Place3>,
+    others: Vec<Place3>,
+}
+
+/// The indices of a file, a rule and a subject.
+type Place3 = (usize, usize, usize);
+
+impl Rules {
+    /// Compiles the rules of files.
+    pub fn new(files: impl IntoIterator<Item = RuleFile>) -> Self {
+        Self::with_exceptions(files.into_iter().map(Arc::new), &BTreeSet::new())
+    }
+
+    /// Compiles the rules of files, without those that are named as `FILE:id`.
+    pub fn with_exceptions(
+        files: impl IntoIterator<Item = Arc<RuleFile>>,
+        excepted: &BTreeSet<String>,
+    ) -> Self {
+        let mut rules = Self { files: files.into_iter().collect(), ..Self::default() };
+        for (file_index, file) in rules.files.iter().enumerate() {
+            for (rule_index, rule) in file.rules.iter().enumerate() {
+                let name = format!("{}:{}", file.name, rule.id);
+                if excepted.contains(&name) {
+                    continue;
+                }
+                for (subject_index, subject) in rule.subjects.iter().enumerate() {
+                    let place = (file_index, rule_index, subject_index);
+                    match subject {
+                        Subject::Shell(shell) => {
+                            let programs: Option<Vec<&str>> =
+                                shell.programs.iter().map(WordPattern::literal).collect();
+                            match programs.filter(|programs| !programs.is_empty()) {
+                                Some(programs) => {
+                                    for program in programs {
+                                        rules
+                                            .by_program
+                                            .entry(program.to_owned())
+                                            .or_default()
+                                            .push(place);
+                                    }
+                                }
+                                None => rules.of_any.push(place),
+                            }
+                        }
+                        Subject::Read(_) => rules.reads.push(place),
+                        Subject::Write(_) => rules.writes.push(place),
+                        Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) => {
+                            rules.others.push(place)
+                        }
+                    }
+                }
+            }
+        }
+        rules
+    }
+
+    /// Returns the files.
+    pub fn files(&self) -> impl Iterator<Item = &RuleFile> {
+        self.files.iter().map(|file| &**file)
+    }
+
+    /// Returns `true` if there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.files.iter().all(|file| file.rules.is_empty())
+    }
+
+    /// Decides about a call.
+    pub fn decide(&self, call: &Call<'_>, place: &Place) -> Decision {
+        let mut found = Vec::new();
+        let surroundings =
+            Surroundings { cwd: &place.cwd, project: &place.project, home: &place.home };
+        for command in &call.commands {
+            let reading = read(command, &surroundings);
+            for invocation in &reading.invocations {
+                self.invocation(invocation, command, place, &mut found);
+            }
+            if let Some(opaque) = reading.opaque.first() {
+                self.opaque(
+                    &opaque.reason,
+                    part(command, &opaque.range),
+                    Some(opaque.range.clone()),
+                    &mut found,
+                );
+            }
+        }
+        if let Some(reason) = &call.unread {
+            self.opaque(reason, String::new(), None, &mut found);
+        }
+        for (paths, places, is_read) in
+            [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)]
+        {
+            for path in paths {
+                let absolute = self.absolute(path, place);
+                for at in places {
+                    let (file, rule, subject) = self.get(*at);
+                    let patterns = match subject {
+                        Subject::Read(patterns) if is_read => patterns,
+                        Subject::Write(patterns) if !is_read => patterns,
+                        _ => continue,
+                    };
+                    if patterns.matches(&absolute, place) {
+                        push(&mut found, matched(file, rule, path.to_string(), None));
+                    }
+                }
+            }
+        }
+        for at in &self.others {
+            let (file, rule, subject) = self.get(*at);
+            let hit = match subject {
+                Subject::Fetch(hosts) => call.urls.iter().find(|url| {
+                    host(url).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
+                }),
+                Subject::Prompt(regex) => call.prompt.as_ref().filter(|text| regex.is_match(text)),
+                Subject::Output(regex) => call.output.as_ref().filter(|text| regex.is_match(text)),
+                _ => None,
+            };
+            if let Some(text) = hit {
+                push(&mut found, matched(file, rule, text.chars().take(200).collect(), None));
+            }
+        }
+        Decision { matches: found }
+    }
+
+    /// Adds what files say of a call that cannot be read.
+    fn opaque(
+        &self,
+        reason: &str,
+        subject: String,
+        range: Option<Range<usize>>,
+        found: &mut Vec<Match>,
+    ) {
+        for file in &self.files {
+            if let Some(effect) = file.opaque {
+                push(
+                    found,
+                    Match {
+                        rule: format!("{}:opaque", file.name),
+                        effect,
+                        message: format!("this cannot be read: {reason}"),
+                        subject: subject.clone(),
+                        range: range.clone(),
+                    },
+                );
+            }
+        }
+    }
+
+    fn get(&self, (file, rule, subject): Place3) -> (&RuleFile, &Rule, &Subject) {
+        let file = &self.files[file];
+        let rule = &file.rules[rule];
+        (file, rule, &rule.subjects[subject])
+    }
+
+    fn absolute(&self, path: &str, place: &Place) -> String {
+        let path = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                format!("{}{rest}", place.home)
+            }
+            _ => path.to_owned(),
+        };
+        hook_shell::invocations::join(Some(&place.cwd), &path).unwrap_or(path)
+    }
+
+    fn invocation(
+        &self,
+        invocation: &Invocation,
+        command: &str,
+        place: &Place,
+        found: &mut Vec<Match>,
+    ) {
+        let program = invocation.program();
+        let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
+        let mut facts: Option<Vec<&str>> = None;
+        for at in of_program.iter().chain(&self.of_any) {
+            let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
+            let facts = facts.get_or_insert_with(|| {
+                operands(program, &invocation.arguments)
+                    .into_iter()
+                    .map(|operand| operand.text.as_str())
+                    .collect()
+            });
+            if shell_matches(shell, invocation, facts, place) {
+                push(
+                    found,
+                    matched(
+                        file,
+                        rule,
+                        part(command, &invocation.range),
+                        Some(invocation.range.clone()),
+                    ),
+                );
+            }
+        }
+        for access in &invocation.files {
+            let places = match access.access {
+                Access::Read => &self.reads,
+                Access::Write => &self.writes,
+            };
+            for at in places {
+                let (file, rule, subject) = self.get(*at);
+                let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
+                    continue;
+                };
+                if patterns.matches(&access.path, place) {
+                    push(
+                        found,
+                        matched(
+                            file,
+                            rule,
+                            part(command, &invocation.range),
+                            Some(invocation.range.clone()),
+                        ),
+                    );
+                }
+            }
+        }
+        for argument in &invocation.arguments {
+            if !argument.text.contains("://") {
+                continue;
+            }
+            for at in &self.others {
+                let (file, rule, Subject::Fetch(hosts)) = self.get(*at) else { continue };
+                if host(&argument.text)
+                    .is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
+                {
+                    push(
+                        found,
+                        matched(
+                            file,
+                            rule,
+                            part(command, &invocation.range),
+                            Some(invocation.range.clone()),
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn push(found: &mut Vec<Match>, new: Match) {
+    if !found.iter().any(|old| old.rule == new.rule) {
+        found.push(new);
+    }
+}
+
+fn matched(file: &RuleFile, rule: &Rule, subject: String, range: Option<Range<usize>>) -> Match {
+    Match {
+        rule: format!("{}:{}", file.name, rule.id),
+        effect: rule.effect,
+        message: rule.message.clone(),
+        subject,
+        range,
+    }
+}
+
+fn part(command: &str, range: &Range<usize>) -> String {
+    let part = command.get(range.clone()).filter(|part| !part.is_empty()).unwrap_or(command);
+    part.chars().take(200).collect()
+}
+
+/// Returns the host of a URL.
+fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    Some(host.split(':').next().unwrap_or(host))
+}
+
+fn shell_matches(
+    rule: &ShellRule,
+    invocation: &Invocation,
+    operands: &[&str],
+    place: &Place,
+) -> bool {
+    let program = invocation.program();
+    if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
+        return false;
+    }
+    let arguments = &invocation.arguments;
+    // Whoever asks for help runs nothing else.
+    if arguments.iter().any(|argument| argument.text == "--help") && arguments.len() <= 3 {
+        return false;
+    }
+    if !operands_match(&rule.operands, operands) {
+        return false;
+    }
+    let holds = |pattern: &WordPattern| {
+        arguments.iter().any(|argument| {
+            match pattern.literal().filter(|literal| literal.starts_with('-')) {
+                Some(option) => is_option(&argument.text, option),
+                None => pattern.matches(&argument.text),
+            }
+        })
+    };
+    let all_hold = rule.conditions.iter().all(|condition| match condition {
+        Condition::Any(patterns) => patterns.iter().any(holds),
+        Condition::All(patterns) => patterns.iter().all(holds),
+        Condition::None(patterns) => !patterns.iter().any(holds),
+        Condition::Option { names, values } => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            option_values(arguments, &names)
+                .iter()
+                .any(|value| values.iter().any(|pattern| pattern.matches(value)))
+        }
+    });
+    if !all_hold {
+        return false;
+    }
+    let uses = |patterns: &crate::paths::PathPatterns, access: Option<Access>| {
+        invocation
+            .files
+            .iter()
+            .filter(|file| access.is_none_or(|access| file.access == access))
+            .any(|file| patterns.matches(&file.path, place))
+    };
+    if rule.files.as_ref().is_some_and(|patterns| !uses(patterns, None))
+        || rule.reads.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Read)))
+        || rule.writes.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Write)))
+    {
+        return false;
+    }
+    let sets = |(name, pattern): &(String, WordPattern)| {
+        invocation.variables.iter().any(|(set, value)| {
+            set == name && value.as_deref().is_none_or(|value| pattern.matches(value))
+        })
+    };
+    if !rule.env.iter().all(sets) {
+        return false;
+    }
+    let is_fed =
+        |pattern: &WordPattern| invocation.fed_by.iter().any(|program| pattern.matches(program));
+    if !rule.fed_by.is_empty() && !rule.fed_by.iter().any(is_fed) {
+        return false;
+    }
+    rule.text.as_ref().is_none_or(|regex| {
+        arguments.iter().any(|argument| regex.is_match(&argument.text))
+            || matches!(&invocation.input, Input::Text(text) if regex.is_match(text))
+    })
+}
+
+/// Compares the first operands with patterns, in which `**` stands for any number.
+fn operands_match(patterns: &[WordPattern], operands: &[&str]) -> bool {
+    match patterns.split_first() {
+        None => true,
+        Some((WordPattern::Glob(stars), rest)) if stars.as_slice() == ['*', '*'] => (0..=operands
+            .len())
+            .any(|skipped| operands_match(rest, operands.get(skipped..).unwrap_or_default())),
+        Some((pattern, rest)) => match operands.split_first() {
+            Some((operand, after)) => {
+                (pattern.matches(operand) && !operand.contains(UNKNOWN))
+                    && operands_match(rest, after)
+            }
+            None => false,
+        },
+    }
+}

@@ -1,0 +1,44 @@
+//! Rules in files: what commands and file accesses are refused, asked about or commented on.
+//!
+//! A rule runs nothing and can only restrict. Commands are parsed, not searched: a rule about
+//! `git push --force` sees `git -C x push -f`, `sudo sh -c '…'` and `$g push -f`, and does not see
+//! `git commit -m "never git push --force"`.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `decide` | what rules say of a call |
+//! | `file` | the format: TOML to rules and tests, with problems and their lines |
+//! | `packs` | the packs that are part of the engine |
+//! | `paths` | patterns of paths |
+//! | `regex` | regular expressions |
+//! | `words` | patterns of words |
+//!
+//! # Example
+//!
+//! ```
+//! use hook_rules::{Call, Effect, Place, RuleFile, Rules};
+//!
+//! let text = r#"
+//! [[rule]]
+//! id = "force-push"
+//! shell = { program = "git", args = ["push", { any = ["--force", "-f"] }] }
+//! deny = "a force push rewrites what others have; push to a new branch"
+//! "#;
+//! let file = RuleFile::parse("git.toml", text);
+//! assert!(file.problems.is_empty());
+//! let rules = Rules::new([file]);
+//! let place = Place::new("/code/thing", "/code/thing", "/home/me");
+//! let decision = rules.decide(&Call::shell("cd x && sudo git push -f origin"), &place);
+//! assert_eq!(decision.effect(), Some(Effect::Deny));
+//! assert!(rules.decide(&Call::shell("git push"), &place).effect().is_none());
+//! ```
+
+mod decide;
+mod file;
+pub mod packs;
+mod paths;
+mod regex;
+mod words;
+
+pub use decide::{Call, Decision, Match, Place, Rules};
+pub use file::{Effect, Expectation, Problem, RuleFile, RuleTest, TestKind};

@@ -1,0 +1,238 @@
+//! Patterns of paths: `**` for any number of components, `*` and `?` within one; `~/`, `{project}`
+//! and `{temp}` stand for directories, and `!` excludes.
+
+use hook_shell::invocations::UNKNOWN;
+
+use crate::decide::Place;
+use crate::words::{WordPattern, glob_matches};
+
+/// Patterns of paths, of which some exclude.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PathPatterns {
+    wanted: Vec<PathPattern>,
+    excluded: Vec<PathPattern>,
+}
+
+/// The directory in which a pattern begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Root,
+    Home,
+    Project,
+    Temp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PathPattern {
+    base: Base,
+    components: Vec<Component>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Component {
+    /// `**`
+    Any,
+    One(WordPattern),
+}
+
+impl PathPatterns {
+    /// Parses patterns; the error says what is wrong with one of them.
+    pub(crate) fn parse(patterns: &[String]) -> Result<Self, String> {
+        let mut parsed = Self::default();
+        if patterns.is_empty() {
+            return Err("there must be a pattern".to_owned());
+        }
+        for pattern in patterns {
+            let (list, text) = match pattern.strip_prefix('!') {
+                Some(text) => (&mut parsed.excluded, text),
+                None => (&mut parsed.wanted, pattern.as_str()),
+            };
+            for text in alternatives(text)? {
+                list.push(PathPattern::parse(&text)?);
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
+    /// given, since nothing shows that it is excluded.
+    pub(crate) fn matches(&self, path: &str, place: &Place) -> bool {
+        let components: Vec<&str> =
+            path.split('/').filter(|component| !component.is_empty()).collect();
+        let is_unknown = !path.starts_with('/');
+        let is_wanted = match self.wanted.is_empty() {
+            true => true,
+            false => {
+                !is_unknown && self.wanted.iter().any(|pattern| pattern.matches(&components, place))
+            }
+        };
+        is_wanted
+            && (is_unknown
+                || !self.excluded.iter().any(|pattern| pattern.excludes(&components, place)))
+    }
+}
+
+/// Expands braces.
+fn alternatives(text: &str) -> Result<Vec<String>, String> {
+    let mut rest = vec![text.to_owned()];
+    let mut done = Vec::new();
+    while let Some(text) = rest.pop() {
+        if done.len() + rest.len() > 64 {
+            return Err(format!("`{text}` has too many alternatives"));
+        }
+        let open = text.char_indices().find(|(at, character)| {
+            *character == '{'
+                && !["{project}", "{temp}"]
+                    .iter()
+                    .any(|base| text.get(*at..).is_some_and(|rest| rest.starts_with(base)))
+        });
+        let Some((open, _)) = open else {
+            done.push(text);
+            continue;
+        };
+        let Some(length) = text.get(open..).and_then(|rest| rest.find('}')) else {
+            return Err(format!("the brace in `{text}` is not closed"));
+        };
+        let inside = text.get(open + 1..open + length).unwrap_or_default();
+        for alternative in inside.split(',') {
+            let (before, after) = (text.get(..open), text.get(open + length + 1..));
+            rest.push(format!(
+                "{}{alternative}{}",
+                before.unwrap_or_default(),
+                after.unwrap_or_default()
+            ));
+        }
+    }
+    Ok(done)
+}
+
+impl PathPattern {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (base, rest) = match text {
+            _ if text.is_empty() => return Err("a pattern is empty".to_owned()),
+            _ if text.starts_with("{project}") => {
+                (Base::Project, text.trim_start_matches("{project}"))
+            }
+            _ if text.starts_with("{temp}") => (Base::Temp, text.trim_start_matches("{temp}")),
+            _ if text == "~" || text.starts_with("~/") => (Base::Home, &text[1..]),
+            _ if text.starts_with('/') => (Base::Root, text),
+            // Anywhere, as in a `.gitignore`.
+            _ => (Base::Root, text),
+        };
+        let mut components = Vec::new();
+        if base == Base::Root && !text.starts_with('/') {
+            components.push(Component::Any);
+        }
+        for component in
+            rest.split('/').filter(|component| !component.is_empty() && *component != ".")
+        {
+            match component {
+                ".." => return Err(format!("`{text}` goes up with `..`")),
+                "**" if components.last() == Some(&Component::Any) => {}
+                "**" => components.push(Component::Any),
+                _ if component.contains('[') && !component.contains(']') => {
+                    return Err(format!("the `[` in `{text}` is not closed"));
+                }
+                _ => components.push(Component::One(WordPattern::new(component))),
+            }
+        }
+        Ok(Self { base, components })
+    }
+
+    fn matches(&self, path: &[&str], place: &Place) -> bool {
+        self.in_base(path, place)
+            .is_some_and(|rest| matches(&self.components, rest, Comparison::May))
+    }
+
+    /// Excluding wants certainty: something unknown is not excluded by a name.
+    fn excludes(&self, path: &[&str], place: &Place) -> bool {
+        self.in_base(path, place)
+            .is_some_and(|rest| matches(&self.components, rest, Comparison::Must))
+    }
+
+    /// Returns the components of a path behind the pattern's directory.
+    fn in_base<'p>(&self, path: &'p [&'p str], place: &Place) -> Option<&'p [&'p str]> {
+        let below = |directory: &str| {
+            let mut rest = path;
+            for component in directory.split('/').filter(|component| !component.is_empty()) {
+                match rest.split_first() {
+                    Some((first, after)) if *first == component => rest = after,
+                    _ => return None,
+                }
+            }
+            Some(rest)
+        };
+        match self.base {
+            Base::Root => Some(path),
+            Base::Home => below(place.home()),
+            Base::Project => below(place.project()),
+            // A home or project that lies there is not temporary, nor is a folder around it.
+            Base::Temp => {
+                let is_around = |directory: &str| {
+                    let mut components =
+                        directory.split('/').filter(|component| !component.is_empty());
+                    path.iter().all(|component| components.next() == Some(component))
+                };
+                let is_own = below(place.home()).is_some()
+                    || is_around(place.home())
+                    || is_around(place.project());
+                place.temp().iter().find_map(|directory| below(directory)).filter(|_| !is_own)
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    /// Patterns of the shell may stand for a name.
+    May,
+    Must,
+}
+
+fn matches(pattern: &[Component], path: &[&str], comparison: Comparison) -> bool {
+    let (mut at, mut read, mut last) = (0, 0, None);
+    while let Some(component) = path.get(read) {
+        match pattern.get(at) {
+            Some(Component::Any) => {
+                last = Some((at, read));
+                at += 1;
+            }
+            Some(Component::One(word)) if is_same(word, component, comparison) => {
+                at += 1;
+                read += 1;
+            }
+            _ => match last {
+                Some((star, begun)) => {
+                    at = star + 1;
+                    read = begun + 1;
+                    last = Some((star, read));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.iter().skip(at).all(|rest| *rest == Component::Any)
+}
+
+fn is_same(word: &WordPattern, component: &str, comparison: Comparison) -> bool {
+    if word.matches(component) {
+        return true;
+    }
+    if comparison == Comparison::Must || !component.contains(['*', '?', '[', UNKNOWN]) {
+        return false;
+    }
+    // A pattern of the shell, or a name of which a part is known.
+    let is_all_unknown =
+        component.chars().all(|character| character == UNKNOWN || character == '*');
+    if is_all_unknown {
+        return false;
+    }
+    let shell: Vec<char> = component
+        .chars()
+        .map(|character| if character == UNKNOWN { '*' } else { character })
+        .collect();
+    match word.literal() {
+        Some(literal) => glob_matches(&shell, literal),
+        None => word.matches(&component.replace(['*', '?', '[', UNKNOWN], "")),
+    }
+}

@@ -1,0 +1,138 @@
+//! Hooks that are files of rules: they run nothing and answer at once.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use hook_json::{JsonKind, RawJson};
+use hook_protocol::event::EventPayload;
+use hook_protocol::event::input::HookInput;
+use hook_protocol::event::output::HookOutput;
+use hook_protocol::tool::{FileAccess, ShellCommand};
+use hook_rules::{Call, Decision, Effect, Match, Place, Rules};
+
+use super::answer::Answer;
+use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
+
+/// The maximum length of a tool's output that rules look at, in bytes.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// Decides by a file of rules.
+#[derive(Debug)]
+pub(super) struct RulesExecutor {
+    label: String,
+    rules: Arc<Rules>,
+    project: String,
+    home: String,
+}
+
+impl RulesExecutor {
+    pub(super) fn new(label: &str, rules: Arc<Rules>, project: &Path, home: Option<&Path>) -> Self {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        Self {
+            label: label.to_owned(),
+            rules,
+            project: text(project),
+            home: home.map(text).unwrap_or_default(),
+        }
+    }
+}
+
+impl HookExecutor for RulesExecutor {
+    fn kind(&self) -> HookKind {
+        HookKind::Rule
+    }
+
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn start(&self) -> HookStart<'_> {
+        HookStart::InProcess
+    }
+
+    fn execute(&self, call: HookCall) -> Execution {
+        let input = &call.input;
+        let place = Place::new(&*input.cwd, &*self.project, &*self.home);
+        let decision = self.rules.decide(&facts(input), &place);
+        let output = output(&decision);
+        let mut answer = Answer::of_handler(input.event(), output);
+        answer.warnings.extend(
+            decision.matches.iter().filter(|found| found.effect == Effect::Warn).map(reason),
+        );
+        Execution::Done(answer.into())
+    }
+}
+
+/// Returns the parts of an event that rules are about.
+fn facts(input: &HookInput) -> Call<'_> {
+    let mut call = Call::default();
+    match &input.payload {
+        EventPayload::BeforeAgent(payload) => call.prompt = Some(Cow::Borrowed(&payload.prompt)),
+        EventPayload::AfterTool(payload) => {
+            let text = payload.tool_response.to_text();
+            let text = text.unwrap_or_else(|| payload.tool_response.as_str().to_owned());
+            let end =
+                (0..=MAX_OUTPUT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+            call.output = Some(Cow::Owned(
+                text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned(),
+            ));
+        }
+        _ => {}
+    }
+    let Some(tool) = input.tool_call().filter(|_| input.event().is_before_tool()) else {
+        return call;
+    };
+    match ShellCommand::from_call(&tool) {
+        Ok(Some(command)) => call.commands.push(Cow::Owned(command.quoted(&tool))),
+        Ok(None) => {}
+        Err(reason) => call.unread = Some(reason),
+    }
+    let files = input.files();
+    for (path, access) in &files.list {
+        let list = match access {
+            FileAccess::Read => &mut call.reads,
+            FileAccess::Write => &mut call.writes,
+        };
+        list.push(Cow::Borrowed(path));
+    }
+    if !files.complete {
+        call.unread.get_or_insert_with(|| "not all files are known that it names".to_owned());
+    }
+    for (name, value) in tool.arguments.fields().iter() {
+        if matches!(name, "url" | "urls" | "uri") {
+            call.urls.extend(texts(value).into_iter().map(Cow::Owned));
+        }
+    }
+    call
+}
+
+fn texts(value: &RawJson) -> Vec<String> {
+    match value.kind() {
+        JsonKind::String => value.to_text().into_iter().collect(),
+        JsonKind::Array => {
+            value.to_items().unwrap_or_default().iter().filter_map(RawJson::to_text).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn reason(found: &Match) -> String {
+    format!("{} (rule {}: `{}`)", found.message, found.rule, found.subject)
+}
+
+/// Returns the answer to a call: of several rules the strictest effect, with all its reasons.
+fn output(decision: &Decision) -> Option<HookOutput> {
+    let of = |effect: Effect| {
+        let reasons = decision.matches.iter().filter(|found| found.effect == effect).map(reason);
+        reasons.take(5).collect::<Vec<_>>().join("; ")
+    };
+    match decision.effect()? {
+        Effect::Deny => Some(HookOutput::deny(of(Effect::Deny))),
+        Effect::Ask => Some(HookOutput::ask(of(Effect::Ask))),
+        Effect::Context => {
+            Some(HookOutput::default().with_additional_context(&of(Effect::Context)))
+        }
+        _ => Some(HookOutput::default().with_system_message(of(Effect::Warn))),
+    }
+}

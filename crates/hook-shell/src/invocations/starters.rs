@@ -1,0 +1,791 @@
+//! Programs that start other programs.
+
+use super::{Argument, Input, Invocation};
+
+/// Something that a program starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Started {
+    /// A program with its arguments, perhaps behind assignments.
+    Program(Vec<Argument>),
+    /// A shell text.
+    Text(String),
+    /// The standard input, as a shell text.
+    Input,
+    /// A script file.
+    File(Argument),
+}
+
+/// The place of what a program starts among its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The words behind so many operands.
+    Words(usize),
+    /// The words behind these subcommands and so many operands.
+    Sub(&'static str, usize),
+    /// The words behind so many operands, joined to a shell text.
+    Joined(usize),
+    /// Each operand is a shell text.
+    Each,
+    /// The values of these options, each a shell text.
+    Options(&'static [&'static str]),
+}
+
+/// The table: program, options that take a value, form. A program may have several rows.
+const STARTERS: &[(&str, &str, Form)] = &[
+    ("asdf", "", Form::Sub("exec", 0)),
+    ("ash", "-o -O", Form::Options(&["-c"])),
+    ("at", "-f -q -t", Form::Options(&[])),
+    ("aws-vault", "-d --duration", Form::Sub("exec", 1)),
+    ("bash", "-o -O --init-file --rcfile", Form::Options(&["-c"])),
+    ("builtin", "", Form::Words(0)),
+    ("bundle", "", Form::Sub("exec", 0)),
+    ("bunx", "-p --package", Form::Words(0)),
+    ("busybox", "", Form::Words(0)),
+    ("chamber", "", Form::Sub("exec", 1)),
+    ("chroot", "--userspec --groups", Form::Words(1)),
+    ("chrt", "-T -P -D", Form::Words(1)),
+    ("cmd", "", Form::Joined(0)),
+    ("cmd.exe", "", Form::Joined(0)),
+    ("command", "", Form::Words(0)),
+    ("concurrently", "-n --names -c --prefix-colors -p --prefix -m --max-processes", Form::Each),
+    ("conda", "-n --name -p --prefix --cwd", Form::Sub("run", 0)),
+    ("corepack", "", Form::Words(0)),
+    ("cross-env", "", Form::Words(0)),
+    ("csh", "", Form::Options(&["-c"])),
+    ("dash", "-o", Form::Options(&["-c"])),
+    ("direnv", "", Form::Sub("exec", 1)),
+    ("doas", "-u -C", Form::Words(0)),
+    ("docker", DOCKER, Form::Sub("compose exec", 1)),
+    ("docker", DOCKER, Form::Sub("compose run", 1)),
+    ("docker", DOCKER, Form::Sub("container exec", 1)),
+    ("docker", DOCKER, Form::Sub("exec", 1)),
+    ("docker", DOCKER, Form::Sub("run", 1)),
+    ("docker-compose", DOCKER, Form::Sub("exec", 1)),
+    ("docker-compose", DOCKER, Form::Sub("run", 1)),
+    ("doppler", "-p --project -c --config", Form::Sub("run", 0)),
+    ("dotenv", "-e -f -v", Form::Words(0)),
+    ("dotenv-cli", "-e -f -v", Form::Words(0)),
+    ("env", "-u --unset -C --chdir", Form::Words(0)),
+    ("env", "-u --unset -C --chdir", Form::Options(&["-S", "--split-string"])),
+    ("eval", "", Form::Joined(0)),
+    ("exec", "-a", Form::Words(0)),
+    ("fakeroot", "-l -s -i -b --lib --faked", Form::Words(0)),
+    ("fish", "", Form::Options(&["-c", "--command", "-C", "--init-command"])),
+    ("flock", "-w --timeout -E", Form::Words(1)),
+    ("flock", "-w --timeout -E", Form::Options(&["-c", "--command"])),
+    ("fly", "-a --app -c --config", Form::Options(&["-C", "--command"])),
+    ("flyctl", "-a --app -c --config", Form::Options(&["-C", "--command"])),
+    ("fnm", "--using", Form::Sub("exec", 0)),
+    ("gcloud", "--project --zone --region --account", Form::Options(&["--command"])),
+    ("hatch", "-e --env", Form::Sub("run", 0)),
+    ("heroku", "-a --app -r --remote -s --size", Form::Sub("run", 0)),
+    ("ionice", "-c -n -p -P -u --class --classdata", Form::Words(0)),
+    ("ksh", "-o", Form::Options(&["-c"])),
+    ("kubectl", KUBECTL, Form::Sub("exec", 1)),
+    ("ltrace", "-e -o -p -s -u -n -l -x -a -D -F", Form::Words(0)),
+    ("mise", "", Form::Sub("exec", 0)),
+    ("mise", "", Form::Sub("x", 0)),
+    ("nice", "-n --adjustment", Form::Words(0)),
+    ("nix", "", Form::Options(&["-c", "--command"])),
+    ("nix", "", Form::Sub("run", 0)),
+    ("nix-shell", "-p --packages", Form::Options(&["--run", "--command"])),
+    ("nohup", "", Form::Words(0)),
+    ("npm", "-p --package", Form::Sub("exec", 0)),
+    ("npm", "-p --package", Form::Sub("x", 0)),
+    ("npm", "-p --package", Form::Options(&["-c", "--call"])),
+    ("npm-run-all", "", Form::Each),
+    ("npx", "-p --package", Form::Words(0)),
+    ("npx", "-p --package", Form::Options(&["-c", "--call"])),
+    ("nsenter", "-t -S -G --target", Form::Words(0)),
+    ("op", "--env-file --account", Form::Sub("run", 0)),
+    ("parallel", "-j --jobs -a --arg-file -S --sshlogin --colsep -I -n -N", Form::Words(0)),
+    ("pdm", "", Form::Sub("run", 0)),
+    ("pipenv", "", Form::Sub("run", 0)),
+    ("pipx", "--spec --python", Form::Sub("run", 0)),
+    ("pkexec", "--user", Form::Words(0)),
+    ("pnpm", "-C --dir --filter -F", Form::Sub("dlx", 0)),
+    ("pnpm", "-C --dir --filter -F", Form::Sub("exec", 0)),
+    ("podman", DOCKER, Form::Sub("exec", 1)),
+    ("podman", DOCKER, Form::Sub("run", 1)),
+    ("poetry", "-C --directory -P --project", Form::Sub("run", 0)),
+    ("powershell", "", Form::Options(&["-Command", "-c", "-command"])),
+    ("proxychains4", "-f", Form::Words(0)),
+    ("pwsh", "", Form::Options(&["-Command", "-c", "-command"])),
+    ("rtk", "", Form::Words(0)),
+    ("runuser", "-u --user -g -G -s", Form::Options(&["-c", "--command"])),
+    ("runuser", "-u --user -g -G -s -c --command", Form::Words(0)),
+    ("rye", "", Form::Sub("run", 0)),
+    ("screen", "-S -c -t -p -e", Form::Words(0)),
+    ("script", "-E -I -O -o -T --log-out", Form::Options(&["-c", "--command"])),
+    ("script", "-E -I -O -o -T --log-out -c --command", Form::Words(1)),
+    ("setarch", "", Form::Words(1)),
+    ("setpriv", "--reuid --regid --groups", Form::Words(0)),
+    ("setsid", "", Form::Words(0)),
+    ("sh", "-o", Form::Options(&["-c"])),
+    ("ssh", SSH, Form::Joined(1)),
+    ("stdbuf", "-i -o -e --input --output --error", Form::Words(0)),
+    ("strace", "-e -o -p -s -u -E -a -P -O -S -I -b -X", Form::Words(0)),
+    ("su", "-s --shell -g -G -w", Form::Options(&["-c", "--command"])),
+    (
+        "sudo",
+        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot",
+        Form::Words(0),
+    ),
+    ("systemd-inhibit", "--what --who --why --mode", Form::Words(0)),
+    (
+        "systemd-run",
+        "-u --unit -p --property -E --setenv --uid --gid --slice -M -H -d",
+        Form::Words(0),
+    ),
+    ("taskset", "", Form::Words(1)),
+    ("tcsh", "", Form::Options(&["-c"])),
+    ("time", "-f -o --format --output", Form::Words(0)),
+    ("timeout", "-s -k --signal --kill-after", Form::Words(1)),
+    ("torsocks", "-u -p -a", Form::Words(0)),
+    ("toybox", "", Form::Words(0)),
+    ("trap", "", Form::Options(&[])),
+    ("unbuffer", "", Form::Words(0)),
+    ("unshare", "-R --root -w --wd -S --setuid -G --setgid", Form::Words(0)),
+    (
+        "uv",
+        "--with --python -p --env-file --directory --project --extra --group",
+        Form::Sub("run", 0),
+    ),
+    ("uv", "--with --python -p --from", Form::Sub("tool run", 0)),
+    ("uvx", "--with --python -p --from", Form::Words(0)),
+    ("vagrant", "", Form::Options(&["-c", "--command"])),
+    ("volta", "--node --npm --yarn", Form::Sub("run", 0)),
+    ("wasmtime", "", Form::Sub("run", 1)),
+    ("watch", "-n --interval -q --equexit", Form::Joined(0)),
+    ("watchexec", "-w --watch -e --exts -f --filter -i --ignore -d --debounce", Form::Words(0)),
+    ("wsl", "-d -u --distribution --user --cd", Form::Words(0)),
+    ("xargs", XARGS, Form::Words(0)),
+    ("xvfb-run", "-n -s -e -f -w", Form::Words(0)),
+    ("yarn", "", Form::Sub("dlx", 0)),
+    ("yarn", "", Form::Sub("exec", 0)),
+    ("zsh", "-o", Form::Options(&["-c"])),
+];
+
+const DOCKER: &str = "-H --host --context --config -l --log-level -f --file -p --project-name --profile --env-file \
+    -e --env -v --volume -w --workdir -u --user --name --network --net --mount --entrypoint -h --hostname --add-host \
+    --label --platform --memory -m --cpus --restart --device --cap-add --cap-drop --security-opt --pid --ipc --userns \
+    --tmpfs --ulimit --shm-size --gpus --publish --expose --dns --link --volumes-from --detach-keys --index --filter";
+const KUBECTL: &str = "-n --namespace --context --kubeconfig -s --server --cluster --user --token -c --container \
+    -o --output -l --selector -f --filename --as --as-group --request-timeout --field-selector --grace-period \
+    --timeout --replicas";
+const SSH: &str = "-i -p -o -l -L -R -D -F -J -b -c -E -e -I -m -O -Q -S -W -w -B";
+const XARGS: &str = "-I -n -P -d -a -s -L -E --max-args --max-procs --delimiter --arg-file --max-chars --max-lines --replace";
+
+/// Options with a value of programs that start nothing themselves, before and behind their subcommands.
+const VALUE_OPTIONS: &[(&str, &str)] = &[
+    ("ansible-playbook", "-i --inventory -e --extra-vars -l --limit -t --tags"),
+    ("awk", "-v -F -f"),
+    (
+        "aws",
+        "--profile --region --output --endpoint-url --query --cli-input-json --color --ca-bundle",
+    ),
+    ("az", "--subscription -o --output --query -g --resource-group -n --name"),
+    ("bun", "-e --eval -p --print"),
+    (
+        "cargo",
+        "--manifest-path -Z --config --color -p --package --target --target-dir --features -j --version",
+    ),
+    ("chmod", "--reference"),
+    ("chown", "--reference --from"),
+    (
+        "curl",
+        "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode -o --output -u --user -A \
+        --user-agent -e --referer -b --cookie -c --cookie-jar -F --form -T --upload-file -x --proxy -m --max-time \
+        --connect-timeout --retry -w --write-out -K --config -D --dump-header --resolve -E --cert --key --cacert -r --range",
+    ),
+    ("cut", "-d -f -c -b --delimiter --fields"),
+    ("fly", "-a --app -c --config -o --org -t --access-token"),
+    ("flyctl", "-a --app -c --config -o --org -t --access-token"),
+    ("gawk", "-v -F -f"),
+    (
+        "gcloud",
+        "--project --account --configuration --format --region --zone --filter --impersonate-service-account",
+    ),
+    ("gh", "-R --repo --hostname"),
+    ("git", "-C -c --git-dir --work-tree --namespace --exec-path --config-env"),
+    ("glab", "-R --repo"),
+    ("grep", "-A -B -C -m --max-count --include --exclude --exclude-dir -e -f --color"),
+    ("head", "-n -c --lines --bytes"),
+    (
+        "helm",
+        "-n --namespace --kube-context --kubeconfig --kube-token --version -f --values --set --timeout",
+    ),
+    ("helmfile", "-f --file -e --environment -n --namespace -l --selector"),
+    ("heroku", "-a --app -r --remote"),
+    ("install", "-m --mode -o -g -t --target-directory"),
+    ("java", "-jar -cp -classpath"),
+    ("jq", "--arg --argjson"),
+    ("kill", "-s"),
+    ("less", "-p"),
+    ("lua", "-e"),
+    ("mawk", "-v -F -f"),
+    ("mkdir", "-m --mode"),
+    ("mongosh", "-u -p --username --password --host --port --eval"),
+    ("mysql", "-u -h -P -D -e --user --host --port --database --execute --socket -S"),
+    ("mysqladmin", "-u -h -P --user --host --port --socket -S"),
+    ("node", "-e --eval -p --print -r --require"),
+    ("nodejs", "-e --eval -p --print -r --require"),
+    ("npm", "--prefix -C -w --workspace --registry --tag --otp --userconfig"),
+    ("openssl", "-in -out -inkey -passin -passout -name -CAfile -days -subj -newkey -keyout"),
+    ("perl", "-e -E -I -M"),
+    ("php", "-r -d -c"),
+    ("pnpm", "-C --dir --filter -F --registry"),
+    (
+        "psql",
+        "-h -p -U -d -c -f -v --host --port --username --dbname --command --file --set -o --output",
+    ),
+    ("pulumi", "-C --cwd -s --stack --color"),
+    ("python", "-c -m -W -X"),
+    ("python2", "-c -m -W -X"),
+    ("python3", "-c -m -W -X"),
+    ("redis-cli", "-h -p -a -n -u --user --pass"),
+    ("rg", "-A -B -C -m -e -f -g --glob -t --type -T --type-not -j --max-count --max-depth"),
+    ("rsync", "-e --rsh --exclude --include --filter -f --exclude-from --include-from --bwlimit"),
+    ("ruby", "-e -I -r"),
+    ("scp", "-i -P -F -o -l -c -J -S"),
+    ("sed", "-e -f --expression --file -l"),
+    ("split", "-l -b -n -a"),
+    ("sqlite3", "-cmd -init -separator -nullvalue"),
+    ("ssh-keygen", "-f -t -b -C -N -P"),
+    ("systemctl", "-H --host -M --machine -t --type -n --lines -o --output --root"),
+    ("tail", "-n -c --lines --bytes -s --pid"),
+    (
+        "tar",
+        "-f --file -C --directory --exclude -X -T --files-from -I --use-compress-program --transform",
+    ),
+    ("terraform", "-var -var-file -target -state -lock-timeout"),
+    ("touch", "-d -t -r --date --reference"),
+    ("truncate", "-s --size -r --reference"),
+    ("vault", "-address -namespace -token -format -field -mount"),
+    (
+        "wget",
+        "-O --output-document -P --directory-prefix -o --output-file -U --user-agent --header --post-data \
+        --post-file -e -T --timeout -t --tries",
+    ),
+    ("wrangler", "-c --config -e --env"),
+    ("xxd", "-l -s -c"),
+    ("yarn", "--cwd --registry"),
+];
+
+/// Returns the rows of a program.
+fn rows(program: &str) -> &'static [(&'static str, &'static str, Form)] {
+    let begin = STARTERS.partition_point(|(name, ..)| *name < program);
+    let end = STARTERS.partition_point(|(name, ..)| *name <= program);
+    STARTERS.get(begin..end).unwrap_or_default()
+}
+
+fn value_options(program: &str) -> Vec<&'static str> {
+    let mut options = Vec::new();
+    for (_, values, form) in rows(program) {
+        options.extend(values.split_ascii_whitespace());
+        if let Form::Options(names) = form {
+            options.extend_from_slice(names);
+        }
+    }
+    if let Ok(index) = VALUE_OPTIONS.binary_search_by(|(name, _)| (*name).cmp(program)) {
+        options.extend(
+            VALUE_OPTIONS
+                .get(index)
+                .into_iter()
+                .flat_map(|(_, values)| values.split_ascii_whitespace()),
+        );
+    }
+    options
+}
+
+/// Returns `true` if an argument is an option: for `-f` also a cluster (`-rf`), for `--force` also
+/// an abbreviation and one with a value other than `false`.
+pub fn is_option(argument: &str, option: &str) -> bool {
+    if argument == option {
+        return true;
+    }
+    if let Some(name) = option.strip_prefix("--") {
+        let Some(given) = argument.strip_prefix("--") else { return false };
+        if name.contains('=') {
+            return false;
+        }
+        let (given, value) = given.split_once('=').unwrap_or((given, ""));
+        return value != "false"
+            && (given == name || (given.len() >= 2 && name.starts_with(given)));
+    }
+    match (option.strip_prefix('-'), argument.strip_prefix('-')) {
+        (Some(letter), Some(cluster)) => {
+            letter.chars().count() == 1
+                && !cluster.starts_with('-')
+                && cluster.split('=').next().is_some_and(|cluster| {
+                    cluster.contains(letter)
+                        && cluster.chars().all(|character| character.is_ascii_alphanumeric())
+                })
+        }
+        _ => false,
+    }
+}
+
+/// Returns the values of options, in `--name value`, `--name=value`, `-n value` and `-nvalue`.
+pub fn option_values<'a>(arguments: &'a [Argument], options: &[&str]) -> Vec<&'a str> {
+    let mut values = Vec::new();
+    for (index, argument) in arguments.iter().enumerate() {
+        let text = argument.text.as_str();
+        for option in options {
+            let is_short = option.len() == 2;
+            match text.strip_prefix(option) {
+                Some("") => {
+                    values.extend(arguments.get(index + 1).map(|value| value.text.as_str()))
+                }
+                Some(rest) if is_short => values.push(rest),
+                Some(rest) => values.extend(rest.strip_prefix('=')),
+                // The last letter of a cluster takes the value: `-sSLo file`.
+                None if is_short
+                    && !text.starts_with("--")
+                    && is_option(text, option)
+                    && text.ends_with(&option[1..]) =>
+                {
+                    values.extend(arguments.get(index + 1).map(|value| value.text.as_str()));
+                }
+                None => {}
+            }
+        }
+    }
+    values
+}
+
+/// Returns `true` if an option's value is the next argument.
+fn takes_next(argument: &str, options: &[&str]) -> bool {
+    options.iter().any(|option| {
+        argument == *option
+            || (option.len() == 2
+                && argument.len() > 2
+                && argument.starts_with('-')
+                && !argument.starts_with("--")
+                && argument.ends_with(&option[1..])
+                && argument[1..].bytes().all(|byte| byte.is_ascii_alphabetic()))
+    })
+}
+
+/// Returns the arguments of a program that are neither options nor their values.
+pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argument> {
+    let options = value_options(program);
+    let mut operands = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let text = argument.text.as_str();
+        match text {
+            "--" => {
+                operands.extend(rest);
+                break;
+            }
+            // `chmod -x file`
+            _ if program == "chmod"
+                && text.len() > 1
+                && text.bytes().skip(1).all(|byte| b"rwxXst".contains(&byte)) =>
+            {
+                operands.push(argument);
+            }
+            _ if text.len() > 1 && text.starts_with('-') => {
+                if takes_next(text, &options) {
+                    rest.next();
+                }
+            }
+            _ => operands.push(argument),
+        }
+    }
+    operands
+}
+
+/// Returns the index of the word behind so many operands, which begin with the given ones.
+fn index_behind(
+    arguments: &[Argument],
+    options: &[&str],
+    first: &str,
+    operands: usize,
+) -> Option<usize> {
+    let mut wanted = first.split_ascii_whitespace();
+    let mut left = operands;
+    let mut index = 0;
+    while let Some(argument) = arguments.get(index) {
+        let text = argument.text.as_str();
+        if text == "--" {
+            return (wanted.next().is_none()).then_some(index + 1);
+        }
+        if text.len() > 1 && text.starts_with('-') {
+            index += 1 + usize::from(takes_next(text, options));
+            continue;
+        }
+        match wanted.next() {
+            Some(word) if word == text => {}
+            Some(_) => return None,
+            None if left == 0 => return Some(index),
+            // `env A=b program`: the assignments belong to the program.
+            None => left -= 1,
+        }
+        index += 1;
+    }
+    None
+}
+
+/// Returns what an invocation starts.
+pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
+    let program = invocation.program();
+    let arguments = &invocation.arguments;
+    let mut started = Vec::new();
+    for (_, options, form) in rows(program) {
+        let options: Vec<&str> = options.split_ascii_whitespace().collect();
+        match form {
+            Form::Words(operands) => {
+                if let Some(index) = index_behind(arguments, &options, "", *operands) {
+                    started.push(Started::Program(
+                        arguments.get(index..).unwrap_or_default().to_vec(),
+                    ));
+                }
+            }
+            Form::Sub(first, operands) => {
+                if let Some(index) = index_behind(arguments, &options, first, *operands) {
+                    // Behind the names of containers and images, `--` may stand.
+                    let separator =
+                        arguments.iter().skip(index).position(|argument| argument.text == "--");
+                    let index = separator.map_or(index, |at| index + at + 1);
+                    started.push(Started::Program(
+                        arguments.get(index..).unwrap_or_default().to_vec(),
+                    ));
+                }
+            }
+            Form::Joined(operands) => {
+                if let Some(index) = index_behind(arguments, &options, "", *operands) {
+                    let words = arguments.get(index..).unwrap_or_default();
+                    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+                    started.push(Started::Text(words.join(" ")));
+                }
+            }
+            Form::Each => started.extend(
+                operands(program, arguments)
+                    .into_iter()
+                    .map(|operand| Started::Text(operand.text.clone())),
+            ),
+            Form::Options(names) => {
+                let texts = option_values(arguments, names);
+                started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
+            }
+        }
+    }
+    // `command -v` and the like only look.
+    if matches!(program, "command" | "builtin")
+        && arguments
+            .iter()
+            .take_while(|argument| argument.text.starts_with('-'))
+            .any(|argument| argument.text.contains(['v', 'V']))
+    {
+        started.clear();
+    }
+    for start in &mut started {
+        match start {
+            // `cmd /c program`
+            Started::Text(text) if program.starts_with("cmd") => {
+                let switch = text.trim_start().strip_prefix('/');
+                if let Some(rest) = switch.and_then(|rest| rest.get(1..)) {
+                    *text = rest.trim_start().to_owned();
+                }
+            }
+            // `npx @scope/tool@1` starts `tool`.
+            Started::Program(words)
+                if matches!(program, "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "npm" | "pipx") =>
+            {
+                if let Some(word) = words.first_mut() {
+                    word.text = package_program(&word.text).to_owned();
+                }
+            }
+            Started::Program(words) if program == "nix" => {
+                if let Some(word) = words.first_mut() {
+                    word.text = word.text.rsplit(['#', '/']).next().unwrap_or_default().to_owned();
+                }
+            }
+            _ => {}
+        }
+    }
+    special(invocation, &mut started);
+    started
+}
+
+/// Returns the program of a package, without its scope and version.
+fn package_program(package: &str) -> &str {
+    let name = match package.strip_prefix('@').and_then(|scoped| scoped.split_once('/')) {
+        Some((_, name)) => name,
+        None => package,
+    };
+    name.split('@').next().unwrap_or(name)
+}
+
+/// Programs whose rules do not fit in the table.
+fn special(invocation: &Invocation, started: &mut Vec<Started>) {
+    const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash"];
+    let program = invocation.program();
+    let arguments = &invocation.arguments;
+    let text_of = |index: usize| arguments.get(index).map(|argument| argument.text.as_str());
+    for (name, value) in &invocation.variables {
+        const PROGRAMS: [&str; 14] = [
+            "BROWSER",
+            "EDITOR",
+            "GIT_ASKPASS",
+            "GIT_EDITOR",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_PAGER",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_SSH",
+            "GIT_SSH_COMMAND",
+            "MANPAGER",
+            "PAGER",
+            "PROMPT_COMMAND",
+            "VISUAL",
+            "LESSOPEN",
+        ];
+        if PROGRAMS.contains(&name.as_str()) {
+            started.extend(value.iter().map(|value| Started::Text(value.clone())));
+        }
+    }
+    match program {
+        _ if SHELLS.contains(&program) => {
+            let has_text = !option_values(arguments, &["-c"]).is_empty();
+            let reads_input =
+                arguments.iter().any(|argument| argument.text == "-s" || argument.text == "-");
+            let script =
+                operands(program, arguments).first().copied().filter(|script| script.text != "-");
+            match script {
+                _ if has_text => {}
+                Some(script) if !reads_input => started.push(Started::File(script.clone())),
+                _ if !arguments
+                    .iter()
+                    .any(|argument| argument.text.starts_with("--") && argument.text.len() > 2) =>
+                {
+                    started.push(Started::Input);
+                }
+                _ => {}
+            }
+        }
+        "python" | "python2" | "python3" | "perl" | "ruby" | "node" | "nodejs" | "php" | "lua"
+        | "pypy3" => {
+            let has_program = arguments.iter().any(|argument| {
+                let letters = argument.text.strip_prefix('-').unwrap_or_default();
+                letters.starts_with('-')
+                    || letters.contains(['c', 'e', 'E', 'm', 'p', 'r', 'V', 'v', 'h'])
+            });
+            match operands(program, arguments).first() {
+                Some(script) if script.text != "-" => {
+                    started.push(Started::File((*script).clone()))
+                }
+                _ if has_program => {}
+                // A known text is read as a program of its language.
+                _ if matches!(invocation.input, Input::Unknown) => started.push(Started::Input),
+                _ => {}
+            }
+        }
+        "source" | "." => started.extend(arguments.first().cloned().map(Started::File)),
+        "at" | "batch" | "crontab" if !matches!(invocation.input, Input::Inherited) => {
+            started.push(Started::Input)
+        }
+        "trap" => started.extend(
+            text_of(0)
+                .filter(|text| !text.starts_with('-'))
+                .map(|text| Started::Text(text.to_owned())),
+        ),
+        "find" => {
+            let mut at = 0;
+            while let Some(index) = arguments.iter().skip(at).position(|argument| {
+                matches!(argument.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir")
+            }) {
+                let words = arguments.iter().skip(at + index + 1);
+                let words: Vec<Argument> = words
+                    .take_while(|word| !matches!(word.text.as_str(), ";" | "+"))
+                    .cloned()
+                    .collect();
+                at += index + 1 + words.len();
+                for path in found_paths(arguments) {
+                    started.push(Started::Program(found(&words, &path)));
+                }
+            }
+        }
+        "fd" | "fdfind" => {
+            let index = arguments.iter().position(|argument| {
+                matches!(argument.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch")
+            });
+            if let Some(index) = index {
+                let words = arguments.get(index + 1..).unwrap_or_default().to_vec();
+                started.push(Started::Program(found(&words, &format!("./{}", super::UNKNOWN))));
+            }
+        }
+        "xargs" | "parallel" => {
+            // What is read becomes arguments.
+            let replaced = option_values(arguments, &["-I", "--replace"])
+                .first()
+                .map(|text| (*text).to_owned());
+            for program in started.iter_mut() {
+                if let Started::Program(words) = program {
+                    let known = match &invocation.input {
+                        Input::Text(text) if text.len() < 4_000 => Some(text.clone()),
+                        _ => None,
+                    };
+                    let added: Vec<Argument> = match known {
+                        Some(text) => text.split_whitespace().map(Argument::plain).collect(),
+                        None => vec![Argument::plain(super::UNKNOWN.to_string())],
+                    };
+                    match &replaced {
+                        Some(mark) => {
+                            let value = added
+                                .first()
+                                .map_or("", |argument| argument.text.as_str())
+                                .to_owned();
+                            for word in words.iter_mut() {
+                                word.text = word.text.replace(mark.as_str(), &value);
+                            }
+                        }
+                        None => words.extend(added),
+                    }
+                }
+            }
+        }
+        "git" => git(arguments, started),
+        "tar" => {
+            for argument in arguments {
+                let text = argument.text.strip_prefix("--checkpoint-action=exec=");
+                let text = text.or_else(|| argument.text.strip_prefix("--to-command="));
+                let text = text.or_else(|| argument.text.strip_prefix("--use-compress-program="));
+                started.extend(text.map(|text| Started::Text(text.to_owned())));
+            }
+            let programs = option_values(arguments, &["-I", "--checkpoint-action", "--to-command"]);
+            started.extend(
+                programs.into_iter().map(|text| {
+                    Started::Text(text.strip_prefix("exec=").unwrap_or(text).to_owned())
+                }),
+            );
+        }
+        "rsync" => {
+            let shells = option_values(arguments, &["-e", "--rsh"]);
+            started.extend(shells.into_iter().map(|text| Started::Text(text.to_owned())));
+        }
+        "tmux" => started.extend(
+            operands(program, arguments)
+                .iter()
+                .skip(1)
+                .map(|operand| Started::Text(operand.text.clone())),
+        ),
+        "ssh" | "scp" | "sftp" => {
+            for option in option_values(arguments, &["-o"]) {
+                let text = option.split_once(['=', ' ']).filter(|(name, _)| {
+                    name.eq_ignore_ascii_case("ProxyCommand")
+                        || name.eq_ignore_ascii_case("LocalCommand")
+                });
+                started.extend(text.map(|(_, text)| Started::Text(text.to_owned())));
+            }
+        }
+        "vim" | "nvim" | "vi" | "ex" => {
+            for command in option_values(arguments, &["-c", "--cmd"]) {
+                started
+                    .extend(command.strip_prefix('!').map(|text| Started::Text(text.to_owned())));
+            }
+            for argument in arguments {
+                started.extend(
+                    argument.text.strip_prefix("+!").map(|text| Started::Text(text.to_owned())),
+                );
+            }
+        }
+        "osascript" => {
+            for script in option_values(arguments, &["-e"]) {
+                let text = script
+                    .split_once("do shell script")
+                    .map(|(_, text)| text.trim().trim_matches('"'));
+                started.extend(text.map(|text| Started::Text(text.to_owned())));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Replaces what stands for a found file.
+fn found(words: &[Argument], path: &str) -> Vec<Argument> {
+    let word = |word: &Argument| Argument { text: word.text.replace("{}", path), ..*word };
+    words.iter().map(word).collect()
+}
+
+/// Returns the paths that `find` may find: in each folder, those of its `-name`s.
+pub(super) fn found_paths(arguments: &[Argument]) -> Vec<String> {
+    let mut roots: Vec<&str> = arguments
+        .iter()
+        .map(|argument| argument.text.as_str())
+        .skip_while(|text| matches!(*text, "-L" | "-H" | "-P"))
+        .take_while(|text| !text.starts_with(['-', '(', '!']))
+        .collect();
+    if roots.is_empty() {
+        roots.push(".");
+    }
+    let mut names = option_values(arguments, &["-name", "-iname"]);
+    if names.is_empty() {
+        names.push("\u{fffc}");
+    }
+    let path = |root: &str, name: &str| match root.ends_with('/') {
+        true => format!("{root}{name}"),
+        false => format!("{root}/{name}"),
+    };
+    roots
+        .iter()
+        .take(8)
+        .flat_map(|root| names.iter().take(8).map(move |name| path(root, name)))
+        .collect()
+}
+
+fn git(arguments: &[Argument], started: &mut Vec<Started>) {
+    let shell = |text: &str| text.strip_prefix('!').map(|text| Started::Text(text.to_owned()));
+    // Settings that hold programs; an alias with `!` is a shell text.
+    let of_setting = |name: &str, value: &str| {
+        let name = name.to_ascii_lowercase();
+        match name.as_str() {
+            _ if name.starts_with("alias.") => shell(value),
+            "core.editor" | "core.pager" | "core.sshcommand" | "core.askpass"
+            | "sequence.editor" | "diff.external" | "credential.helper" | "core.fsmonitor" => {
+                Some(Started::Text(value.strip_prefix('!').unwrap_or(value).to_owned()))
+            }
+            _ => None,
+        }
+    };
+    for setting in option_values(arguments, &["-c"]) {
+        started.extend(setting.split_once('=').and_then(|(name, value)| of_setting(name, value)));
+    }
+    let operands = operands("git", arguments);
+    let texts: Vec<&str> = operands.iter().map(|operand| operand.text.as_str()).collect();
+    match texts.as_slice() {
+        ["config", "set", name, value, ..] | ["config", name, value, ..] => {
+            started.extend(of_setting(name, value))
+        }
+        ["bisect", "run", ..] => {
+            let words = operands.iter().skip(2).map(|operand| (*operand).clone()).collect();
+            started.push(Started::Program(words));
+        }
+        ["submodule", "foreach", rest @ ..] => started.push(Started::Text(rest.join(" "))),
+        ["rebase", ..] => {
+            let texts = option_values(arguments, &["-x", "--exec"]);
+            started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
+        }
+        ["filter-branch", ..] => {
+            const FILTERS: [&str; 7] = [
+                "--env-filter",
+                "--tree-filter",
+                "--index-filter",
+                "--parent-filter",
+                "--msg-filter",
+                "--commit-filter",
+                "--tag-name-filter",
+            ];
+            let texts = option_values(arguments, &FILTERS);
+            started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+pub(super) fn is_sorted() -> bool {
+    STARTERS.is_sorted_by_key(|(name, ..)| *name)
+        && VALUE_OPTIONS.is_sorted_by_key(|(name, _)| *name)
+}

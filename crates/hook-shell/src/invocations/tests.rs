@@ -1,0 +1,272 @@
+use super::*;
+use proptest::prelude::*;
+
+fn place() -> Surroundings<'static> {
+    Surroundings { cwd: "/code/thing", project: "/code/thing", home: "/home/me" }
+}
+
+/// Returns what a text starts, as words joined by blanks; `…` for what is not known.
+fn started(text: &str) -> Vec<String> {
+    let reading = read(text, &place());
+    let words = |invocation: &Invocation| {
+        let words = std::iter::once(&invocation.called).chain(&invocation.arguments);
+        words.map(|word| word.text.replace(UNKNOWN, "…")).collect::<Vec<_>>().join(" ")
+    };
+    let mut all: Vec<String> =
+        reading.invocations.iter().map(words).filter(|words| !words.is_empty()).collect();
+    all.extend(reading.opaque.iter().map(|opaque| format!("? {}", opaque.reason)));
+    all
+}
+
+#[test]
+fn programs_are_found_wherever_they_start() {
+    for (text, expected) in [
+        ("a b; c && d || e | f &", vec!["a b", "c", "d", "e", "f"]),
+        ("if a; then b; elif c; then d; else e; fi", vec!["a", "b", "c", "d", "e"]),
+        ("while a; do b; done; until c; do d; done", vec!["a", "b", "c", "d"]),
+        ("for x in 1 2; do a $x; done", vec!["a 1", "a 2"]),
+        ("case $x in a|b) c;; *) d;; esac", vec!["c", "d"]),
+        ("(a; { b; })", vec!["a", "b"]),
+        ("f() { a \"$1\"; }; f x", vec!["a x"]),
+        ("a \"$(b `c`)\"", vec!["c", "b …", "a …"]),
+        ("cat <<E\n$(a)\nE\nb", vec!["a", "cat", "b"]),
+        ("cat <<'E'\n$(a)\nE\nb", vec!["cat", "b"]),
+        ("x=a; $x b; \"$x\"", vec!["a b", "a"]),
+        ("a {b,c}d", vec!["a bd cd"]),
+        ("a # b\nc", vec!["a", "c"]),
+        ("$'\\x61' 'b'\"c\"\\d", vec!["a bcd"]),
+        (
+            "sudo -u me env A=1 nice -n 5 a b",
+            vec![
+                "sudo -u me env A=1 nice -n 5 a b",
+                "env A=1 nice -n 5 a b",
+                "nice -n 5 a b",
+                "a b",
+            ],
+        ),
+        ("sh -c 'a; b'", vec!["sh -c a; b", "a", "b"]),
+        ("echo 'a b' | sh", vec!["echo a b", "sh", "a b"]),
+        ("find . -exec a {} \\;", vec!["find . -exec a {} ;", "a ./…"]),
+        ("echo b c | xargs a", vec!["echo b c", "xargs a", "a b c"]),
+        ("[[ $(a) == b ]] && c", vec!["a", "c"]),
+        ("echo \"$((1 + $(a)))\"", vec!["a", "echo …"]),
+        ("a=(x $(b)); c", vec!["b", "c"]),
+        ("! time -p a", vec!["a"]),
+    ] {
+        assert_eq!(started(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn tables_are_sorted() {
+    assert!(starters::is_sorted() && files::is_sorted() && inline::is_sorted());
+}
+
+#[test]
+fn what_only_running_can_tell_is_opaque() {
+    for text in [
+        "curl x | sh",
+        "$X a",
+        "eval \"$X\"",
+        "echo YQ== | base64 -d | bash",
+        "bash <(curl x)",
+        "a 'b",
+        "a $(b",
+        "f() { f; }; f",
+        "if a; then b",
+        "curl -o x y; sh x",
+    ] {
+        assert!(!read(text, &place()).opaque.is_empty(), "{text}: {:?}", started(text));
+    }
+    for text in [
+        "a; b",
+        "echo hi | sh",
+        "$(echo a) b",
+        "python3 x.py < data",
+        "bash x.sh",
+        "a 2>&1 | tee log",
+    ] {
+        assert!(read(text, &place()).opaque.is_empty(), "{text}: {:?}", started(text));
+    }
+}
+
+#[test]
+fn files_are_those_that_programs_read_and_write() {
+    let files = |text: &str| -> Vec<String> {
+        let of = |file: &FileAccess| match file.access {
+            Access::Read => format!("r {}", file.path),
+            Access::Write => format!("w {}", file.path),
+        };
+        read(text, &place())
+            .invocations
+            .iter()
+            .flat_map(|invocation| invocation.files.iter().map(of))
+            .collect()
+    };
+    for (text, expected) in [
+        ("cat a ../b > c", vec!["w /code/thing/c", "r /code/thing/a", "r /code/b"]),
+        ("cp a b", vec!["r /code/thing/a", "w /code/thing/b"]),
+        ("cd /x && rm y", vec!["w /x/y"]),
+        ("sed -i s/a/b/ f", vec!["w /code/thing/f"]),
+        ("grep x f < g", vec!["r /code/thing/g", "r /code/thing/f"]),
+        ("tee ~/x 2> /dev/null", vec!["w /home/me/x"]),
+        ("dd if=a of=/dev/sda", vec!["r /code/thing/a", "w /dev/sda"]),
+        ("echo .env; ls .env", vec![]),
+        ("python3 -c \"open('p', 'w')\"", vec!["w /code/thing/p"]),
+        ("f=.env; cat \"$f\"", vec!["r /code/thing/.env"]),
+    ] {
+        assert_eq!(files(text), expected, "{text}");
+    }
+}
+
+/// Texts of bash, in which `p1` to `p3` are programs and `{}` is another text.
+const TEMPLATES: [&str; 41] = [
+    "p1 a 'b c'",
+    "p1 $(p2 x)",
+    "x=v; p1 $x",
+    "p1 \"$(p2 'q')\"",
+    "if p1; then {}; fi",
+    "for i in a b; do p1 $i; done",
+    "p1 <<E\n$(p2 z)\nE\n",
+    "sh -c 'p1 a'",
+    "env A=1 p1 a",
+    "p1 | p2",
+    "f() { p1 \"$1\"; }; f x",
+    "p1 {a,b}c",
+    "case a in a) {};; esac",
+    "eval p1 a",
+    "echo `p1 k`",
+    "! p1",
+    "({}; p2)",
+    "{ {}; }",
+    "p1 && {} || p3",
+    "while p1; do {}; break; done",
+    "$'p\\x31' a",
+    "p\\1 a",
+    "'p1' b",
+    "x=p1; $x a",
+    "echo 'a b' | xargs p1",
+    "p1 > /dev/null",
+    "[[ -n $(p1) ]]",
+    "echo $((1+$(p2;echo 1)))",
+    "nice p1 n",
+    "timeout 5 p1 t",
+    "command p1 c",
+    "p1 # p2",
+    "p1 \\\n a",
+    "${x_unset:-p1} a",
+    "bash <<'E'\np1 q\nE\n",
+    "echo p1 s | sh",
+    "{}\n{}",
+    "{}; {}",
+    "x=$({}); p1",
+    "set -- u v; p1 \"$1\" \"$@\"",
+    "p1 \"a\"'b'\\ c$''",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    let leaf =
+        prop::sample::select(&TEMPLATES[..]).prop_filter("no slot", |text| !text.contains("{}"));
+    leaf.prop_map(str::to_owned).prop_recursive(3, 12, 2, |inner| {
+        (prop::sample::select(&TEMPLATES[..]), inner.clone(), inner).prop_map(
+            |(template, one, two)| template.replacen("{}", &one, 1).replacen("{}", &two, 1),
+        )
+    })
+}
+
+/// Returns `true` if a read word may be a real one.
+fn may_be(read: &str, real: &str) -> bool {
+    match read.split_once(UNKNOWN) {
+        None => read == real,
+        Some((before, rest)) => {
+            real.starts_with(before) && rest.split(UNKNOWN).all(|part| real.contains(part))
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever bash starts for a text is among what was read, or the text is opaque.
+    #[cfg(unix)]
+    #[test]
+    fn what_bash_starts_was_read(text in text()) {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = std::env::temp_dir().join(format!("hook-shell-{}-{:?}", std::process::id(), std::thread::current().id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let log = folder.join("log");
+        std::fs::write(&log, "").unwrap();
+        for name in ["p1", "p2", "p3"] {
+            let stub = folder.join(name);
+            std::fs::write(&stub, "#!/bin/sh\nIFS=$(printf '\\037')\nprintf '%s\\n' \"${0##*/}$IFS$*\" >> \"$LOG\"\n").unwrap();
+            std::fs::set_permissions(&stub, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        let status = std::process::Command::new("bash")
+            .args(["--norc", "--noprofile", "-c", &text])
+            .env_clear().env("PATH", path).env("LOG", &log)
+            .stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null())
+            .current_dir(&folder).status().unwrap();
+        let _ = status;
+        let ran = std::fs::read_to_string(&log).unwrap();
+        let reading = read(&text, &place());
+        if !reading.opaque.is_empty() {
+            return Ok(());
+        }
+        for line in ran.lines() {
+            let words: Vec<&str> = line.split('\u{1f}').filter(|word| !word.is_empty()).collect();
+            let is_read = reading.invocations.iter().any(|invocation| {
+                let given: Vec<&str> = std::iter::once(invocation.program())
+                    .chain(invocation.arguments.iter().map(|argument| argument.text.as_str()))
+                    .filter(|word| !word.is_empty())
+                    .collect();
+                let has_list = given.contains(&"\u{fffc}");
+                (given.len() == words.len() && given.iter().zip(&words).all(|(given, word)| may_be(given, word)))
+                    || (has_list && given.first() == words.first())
+            });
+            prop_assert!(is_read, "bash ran {words:?} of {text:?}; read: {:?}", started(&text));
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_in_bounds(text in "(\\PC|[ab \n'\"\\\\$({})`<>|&;#=!*]|if |then |fi|for |in |do |done|case |esac|<<E|sh -c |eval |\\[\\[ ){0,60}") {
+        let reading = read(&text, &place());
+        for invocation in &reading.invocations {
+            prop_assert!(invocation.range.end <= text.len());
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    for piece in [
+        "$(",
+        "((",
+        "`",
+        "{a,",
+        "\"$(",
+        "a <<E\n",
+        "if ",
+        "[[ ",
+        "x=$x$x ",
+        "f(){ f;};",
+        "sh -c ",
+        "<(",
+        "$((",
+        "${a:-",
+        "case a in a) ",
+        "a|",
+        "a;",
+        "$'\\",
+        "sudo ",
+    ] {
+        let short = piece.repeat(20_000 / piece.len());
+        let began = std::time::Instant::now();
+        read(&short, &place());
+        assert!(
+            began.elapsed() < std::time::Duration::from_secs(5),
+            "{piece}: {:?}",
+            began.elapsed()
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! Whole shell texts, parsed without running them.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `parser` | commands, compound commands, redirections, here-documents |
+//! | `word` | words: quotes, variables, substitutions |
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+mod parser;
+#[cfg(test)]
+mod tests;
+mod word;
+
+/// A parsed shell text.
+///
+/// It follows bash's grammar. What other shells read differently is rare, and leads to commands that
+/// fail.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Script {
+    /// The commands in the order of the text. Each may run, whatever the conditions.
+    pub commands: Vec<Command>,
+    /// The reason why the text may run more than these commands.
+    pub unread: Option<&'static str>,
+    /// `true` if positions are those in a text of its own, as in backticks.
+    pub has_own_text: bool,
+}
+
+impl Script {
+    /// Parses a text, in time linear in its length.
+    pub fn parse(text: &str) -> Self {
+        parser::Parser::new(text).script()
+    }
+}
+
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// A program or builtin with its arguments.
+    Simple(SimpleCommand),
+    /// Commands that run at once, each reading the output of the one before.
+    Pipeline(Vec<Command>),
+    /// The commands of a group, a subshell, an `if`, a `while` or a `case`.
+    Group {
+        /// The commands.
+        body: Vec<Command>,
+        /// Words that are expanded for the command itself, such as the subject of a `case`.
+        words: Vec<Word>,
+        /// The redirections of all of it.
+        redirects: Vec<Redirect>,
+        /// `true` for `(…)`, whose changes of directory and variables end with it.
+        is_subshell: bool,
+    },
+    /// A loop over words.
+    For {
+        /// The variable.
+        variable: String,
+        /// Its values; `None` stands for the arguments of the script.
+        values: Option<Vec<Word>>,
+        /// The body.
+        body: Vec<Command>,
+        /// The redirections of the loop.
+        redirects: Vec<Redirect>,
+    },
+    /// The definition of a function.
+    Function {
+        /// The name.
+        name: String,
+        /// The body.
+        body: Arc<Command>,
+    },
+}
+
+/// A program or builtin with its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// The assignments before the program.
+    pub assignments: Vec<Assignment>,
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// The redirections.
+    pub redirects: Vec<Redirect>,
+    /// The byte range in the text.
+    pub range: Range<usize>,
+}
+
+/// An assignment to a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The variable.
+    pub name: String,
+    /// `true` for `+=`, and for elements of arrays.
+    pub is_partial: bool,
+    /// The value.
+    pub value: Word,
+}
+
+/// A redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirect {
+    /// The kind.
+    pub kind: RedirectKind,
+    /// The file, descriptor, or text.
+    pub target: RedirectTarget,
+}
+
+/// A kind of redirection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`, `>|`, `>>`, `&>`, `&>>`
+    Write,
+    /// `<>`
+    ReadWrite,
+    /// `<&`, `>&`: a descriptor, or for `>&` also a file.
+    Duplicate,
+    /// `<<`, `<<-`, `<<<`: a text as standard input.
+    Input,
+}
+
+/// The right side of a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RedirectTarget {
+    /// A word.
+    Word(Word),
+    /// The text of a here-document; unset if it has no end.
+    Document(Arc<OnceLock<Word>>),
+}
+
+impl RedirectTarget {
+    /// Returns the word or the text of the here-document.
+    pub fn word(&self) -> Option<&Word> {
+        match self {
+            Self::Word(word) => Some(word),
+            Self::Document(document) => document.get(),
+        }
+    }
+}
+
+/// A word before expansion.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// The parts, joined without blanks.
+    pub parts: Vec<Part>,
+    /// The byte range in the text.
+    pub range: Range<usize>,
+}
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// A text. Unquoted text may be a pattern.
+    Text {
+        /// The text without quotes and escapes.
+        text: String,
+        /// `true` if no character has a special meaning.
+        is_quoted: bool,
+    },
+    /// A variable, such as `$x`, `${x:-y}` or `${x%.*}`.
+    Variable {
+        /// The name, or a special parameter.
+        name: String,
+        /// `true` in double quotes.
+        is_quoted: bool,
+        /// The operator behind the name, if any.
+        operator: Option<Operator>,
+    },
+    /// The output of commands: `$(…)` or backticks.
+    Substitution {
+        /// The commands.
+        script: Script,
+        /// `true` in double quotes.
+        is_quoted: bool,
+    },
+    /// A file that is the output or input of commands: `<(…)`, `>(…)`.
+    Process(Script),
+    /// The result of `$((…))`, with what is expanded in it.
+    Arithmetic(Word),
+}
+
+/// The operator of `${name…}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operator {
+    /// `:-`, `-`, `:=`, `=`: the value if the variable has none.
+    Default(Word),
+    /// `:+`, `+`: the value if the variable has one.
+    Alternative(Word),
+    /// `:?`, `?`: the value of the variable, or an error.
+    Required(Word),
+    /// Anything else, whose result is not computed, such as `%`, `#`, `/`, `:0:2`, `!`.
+    Other(Word),
+}

@@ -1,0 +1,700 @@
+//! Commands: bash's grammar, read once from start to end.
+
+use std::sync::{Arc, OnceLock};
+
+use super::word::{End, is_metacharacter};
+use super::{
+    Assignment, Command, Part, Redirect, RedirectKind, RedirectTarget, Script, SimpleCommand, Word,
+};
+
+/// The maximum depth of nested constructs.
+const MAX_DEPTH: usize = 48;
+
+/// The maximum length of an arithmetic expression that is told from nested subshells.
+const MAX_ARITHMETIC: usize = 1_000;
+
+/// Words that begin or end a compound command.
+const RESERVED: [&str; 22] = [
+    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function",
+    "if", "select", "then", "time", "until", "while", "{", "}", "in", "]]",
+];
+
+/// A here-document whose text comes after the line.
+struct PendingDocument {
+    delimiter: String,
+    strips_tabs: bool,
+    is_quoted: bool,
+    text: Arc<OnceLock<Word>>,
+}
+
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    pub(super) at: usize,
+    depth: usize,
+    unread: Option<&'static str>,
+    pending: Vec<PendingDocument>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, at: 0, depth: 0, unread: None, pending: Vec::new() }
+    }
+
+    pub(super) fn script(mut self) -> Script {
+        let mut commands = Vec::new();
+        loop {
+            commands.append(&mut self.list());
+            if self.at >= self.text.len() {
+                break;
+            }
+            // Bash would refuse the rest, but may have run the lines before.
+            self.mark_unread("it has a syntax error");
+            self.at += self.rest().chars().next().map_or(1, char::len_utf8);
+        }
+        self.finish_documents();
+        Script { commands, unread: self.unread, has_own_text: false }
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn peek_at(&self, offset: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + offset).copied()
+    }
+
+    pub(super) fn mark_unread(&mut self, reason: &'static str) {
+        self.unread.get_or_insert(reason);
+    }
+
+    /// Begins a nested construct; at the maximum depth the rest of the text is skipped.
+    pub(super) fn enter(&mut self) -> bool {
+        self.depth += 1;
+        let is_allowed = self.depth <= MAX_DEPTH;
+        if !is_allowed {
+            self.mark_unread("it is nested too deeply");
+            self.at = self.text.len();
+            self.depth -= 1;
+        }
+        is_allowed
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Reads the commands of `$(…)` or `<(…)` after the parenthesis.
+    pub(super) fn nested_script(&mut self) -> Script {
+        let mut commands = Vec::new();
+        if self.enter() {
+            commands = self.list_until_parenthesis();
+            self.leave();
+        }
+        Script { commands, unread: None, has_own_text: false }
+    }
+
+    /// Parses a text inside of this one that has its own escapes.
+    pub(super) fn inner_script(&mut self, text: &str) -> Script {
+        if !self.enter() {
+            return Script::default();
+        }
+        let mut parser = Parser::new(text);
+        parser.depth = self.depth;
+        let mut script = parser.script();
+        script.has_own_text = true;
+        self.leave();
+        if let Some(reason) = script.unread {
+            self.mark_unread(reason);
+        }
+        script
+    }
+
+    fn list_until_parenthesis(&mut self) -> Vec<Command> {
+        let mut commands = Vec::new();
+        loop {
+            commands.append(&mut self.list());
+            match self.peek() {
+                Some(b')') => {
+                    self.at += 1;
+                    return commands;
+                }
+                Some(_) => {
+                    self.mark_unread("it has a syntax error");
+                    self.at += self.rest().chars().next().map_or(1, char::len_utf8);
+                }
+                None => {
+                    self.mark_unread("a parenthesis has no end");
+                    return commands;
+                }
+            }
+        }
+    }
+
+    /// Skips blanks, line continuations and a comment.
+    fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                Some(b'#') => {
+                    let rest = self.rest();
+                    self.at += rest.find('\n').unwrap_or(rest.len());
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Takes a line end, and the here-documents behind it.
+    fn newline(&mut self) {
+        self.at += 1;
+        for document in std::mem::take(&mut self.pending) {
+            self.document(document);
+        }
+    }
+
+    fn skip_newlines(&mut self) {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'\n') => self.newline(),
+                _ => return,
+            }
+        }
+    }
+
+    fn document(&mut self, document: PendingDocument) {
+        let start = self.at;
+        let mut text = String::new();
+        loop {
+            let rest = self.rest();
+            if rest.is_empty() {
+                break;
+            }
+            let line = rest.split('\n').next().unwrap_or_default();
+            self.at = (self.at + line.len() + 1).min(self.text.len());
+            let shown = if document.strips_tabs { line.trim_start_matches('\t') } else { line };
+            if shown == document.delimiter {
+                break;
+            }
+            // In a substitution, bash takes a delimiter with the closing parenthesis behind it, too.
+            if self.depth > 0
+                && shown
+                    .strip_prefix(document.delimiter.as_str())
+                    .is_some_and(|rest| rest.starts_with(')'))
+            {
+                self.at = self.at.saturating_sub(line.len() + 1) + line.len() - shown.len()
+                    + document.delimiter.len();
+                break;
+            }
+            text.push_str(shown);
+            text.push('\n');
+        }
+        let range = start..self.at;
+        let word = match document.is_quoted {
+            true => Word { parts: vec![Part::Text { text, is_quoted: true }], range },
+            false => {
+                let mut parser = Parser::new(&text);
+                parser.depth = self.depth;
+                let parts = parser.word_until(End::Text).parts;
+                if let Some(reason) = parser.unread {
+                    self.mark_unread(reason);
+                }
+                Word { parts, range }
+            }
+        };
+        // It is set once, here.
+        let _ = document.text.set(word);
+    }
+
+    fn finish_documents(&mut self) {
+        for document in std::mem::take(&mut self.pending) {
+            self.document(document);
+        }
+    }
+
+    /// Returns the unquoted word of plain characters that comes next.
+    fn next_plain_word(&self) -> Option<&'t str> {
+        let rest = self.rest();
+        let length =
+            rest.bytes().position(|byte| is_metacharacter(byte) || b"\"'\\$`".contains(&byte));
+        let length = length.unwrap_or(rest.len());
+        let ends = rest.as_bytes().get(length).is_none_or(|byte| is_metacharacter(*byte));
+        rest.get(..length).filter(|word| ends && !word.is_empty())
+    }
+
+    /// Returns the reserved word that comes next.
+    fn reserved(&self) -> Option<&'t str> {
+        // Reserved words are short; a long word is not looked at again and again.
+        let first = self.peek()?;
+        if !(first.is_ascii_lowercase() || b"!{}[]".contains(&first)) {
+            return None;
+        }
+        let window = self.rest().as_bytes();
+        let length = window.iter().take(10).take_while(|byte| !is_metacharacter(**byte)).count();
+        let word = self.rest().get(..length)?;
+        RESERVED.contains(&word).then_some(word)
+    }
+
+    fn take_reserved(&mut self, wanted: &str) -> bool {
+        self.skip_newlines();
+        let is_next = self.reserved() == Some(wanted);
+        if is_next {
+            self.at += wanted.len();
+        }
+        is_next
+    }
+
+    /// Reads commands up to the end of a compound command, or of the text.
+    fn list(&mut self) -> Vec<Command> {
+        let mut commands = Vec::new();
+        loop {
+            self.skip_newlines();
+            match self.peek() {
+                None | Some(b')') => return commands,
+                Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => return commands,
+                Some(b';' | b'&') => self.at += 1,
+                Some(_) => {
+                    const ENDS: [&str; 8] =
+                        ["do", "done", "elif", "else", "esac", "fi", "then", "}"];
+                    if self.reserved().is_some_and(|word| ENDS.contains(&word)) {
+                        return commands;
+                    }
+                    let before = self.at;
+                    commands.extend(self.pipeline());
+                    if self.at == before {
+                        return commands;
+                    }
+                }
+            }
+        }
+    }
+
+    fn pipeline(&mut self) -> Option<Command> {
+        let mut commands = Vec::new();
+        loop {
+            self.skip_blanks();
+            while let Some(word @ ("!" | "time")) = self.reserved() {
+                self.at += word.len();
+                self.skip_blanks();
+                while word == "time"
+                    && self.next_plain_word().is_some_and(|option| matches!(option, "-p" | "--"))
+                {
+                    self.at += 2;
+                    self.skip_blanks();
+                }
+            }
+            commands.extend(self.command());
+            self.skip_blanks();
+            match (self.peek(), self.peek_at(1)) {
+                // `||` and `&&` only decide whether the next one runs.
+                (Some(b'|'), Some(b'|')) | (Some(b'&'), Some(b'&')) => {
+                    self.at += 2;
+                    self.skip_newlines();
+                    break;
+                }
+                (Some(b'|'), Some(b'&')) => self.at += 2,
+                (Some(b'|'), _) => self.at += 1,
+                _ => break,
+            }
+            if self.rest().starts_with("\\\n") {
+                self.mark_unread("a line end divides an operator");
+            }
+            self.skip_newlines();
+        }
+        match commands.len() {
+            0 => None,
+            1 => commands.pop(),
+            _ => Some(Command::Pipeline(commands)),
+        }
+    }
+
+    fn command(&mut self) -> Option<Command> {
+        if !self.enter() {
+            return None;
+        }
+        let command = self.compound_or_simple();
+        self.leave();
+        command
+    }
+
+    fn compound_or_simple(&mut self) -> Option<Command> {
+        if self.peek() == Some(b'(') {
+            if self.peek_at(1) == Some(b'(') && self.is_arithmetic(self.at + 2) {
+                self.at += 2;
+                let word = self.word_until(End::Arithmetic);
+                return Some(self.group(Vec::new(), vec![word], false));
+            }
+            self.at += 1;
+            let body = self.list_until_parenthesis();
+            return Some(self.group(body, Vec::new(), true));
+        }
+        let word = self.reserved();
+        if let Some(word) = word.filter(|word| !matches!(*word, "in" | "]]" | "}")) {
+            self.at += word.len();
+        }
+        match word {
+            Some("{") => {
+                let body = self.body("}", &[]);
+                Some(self.group(body, Vec::new(), false))
+            }
+            Some("if") => {
+                let body = self.body("fi", &["then", "elif", "else"]);
+                Some(self.group(body, Vec::new(), false))
+            }
+            Some("while" | "until") => {
+                let body = self.body("done", &["do"]);
+                Some(self.group(body, Vec::new(), false))
+            }
+            Some("for" | "select") => Some(self.for_loop()),
+            Some("case") => Some(self.case()),
+            Some("function") => {
+                self.skip_blanks();
+                let name = self.word().unwrap_or_default();
+                self.skip_blanks();
+                if self.rest().starts_with('(') {
+                    self.at += 1;
+                    self.skip_blanks();
+                    self.at += usize::from(self.peek() == Some(b')'));
+                }
+                self.function(&name)
+            }
+            Some("coproc") => {
+                self.skip_blanks();
+                // A name may stand before a compound command.
+                self.mark_unread("it has a `coproc`");
+                self.command()
+            }
+            Some("[[") => Some(self.condition()),
+            _ => self.simple(),
+        }
+    }
+
+    /// Reads lists, with the given words between them, up to a closing word.
+    fn body(&mut self, end: &str, between: &[&str]) -> Vec<Command> {
+        let mut commands = Vec::new();
+        loop {
+            commands.append(&mut self.list());
+            match self.reserved() {
+                Some(word) if word == end => {
+                    self.at += word.len();
+                    return commands;
+                }
+                Some(word) if between.contains(&word) => self.at += word.len(),
+                _ => {
+                    self.mark_unread("it has a syntax error");
+                    return commands;
+                }
+            }
+        }
+    }
+
+    fn group(&mut self, body: Vec<Command>, words: Vec<Word>, is_subshell: bool) -> Command {
+        let redirects = self.redirects();
+        Command::Group { body, words, redirects, is_subshell }
+    }
+
+    fn for_loop(&mut self) -> Command {
+        self.skip_blanks();
+        if self.rest().starts_with("((") {
+            self.at += 2;
+            let word = self.word_until(End::Arithmetic);
+            self.skip_newlines();
+            self.at += usize::from(self.peek() == Some(b';'));
+            let body = self.loop_body();
+            return self.group(body, vec![word], false);
+        }
+        let variable = self.word().as_ref().and_then(plain_text).unwrap_or_default();
+        let mut values = None;
+        if self.take_reserved("in") {
+            let mut words = Vec::new();
+            loop {
+                self.skip_blanks();
+                match self.word() {
+                    Some(word) => words.push(word),
+                    None => break,
+                }
+            }
+            values = Some(words);
+        }
+        self.skip_newlines();
+        if self.peek() == Some(b';') {
+            self.at += 1;
+        }
+        let body = self.loop_body();
+        let redirects = self.redirects();
+        Command::For { variable, values, body, redirects }
+    }
+
+    fn loop_body(&mut self) -> Vec<Command> {
+        match self.take_reserved("{") {
+            true => self.body("}", &[]),
+            false => self.body("done", &["do"]),
+        }
+    }
+
+    fn case(&mut self) -> Command {
+        self.skip_blanks();
+        let mut words: Vec<Word> = self.word().into_iter().collect();
+        if !self.take_reserved("in") {
+            self.mark_unread("it has a syntax error");
+        }
+        let mut body = Vec::new();
+        while !self.take_reserved("esac") {
+            if self.peek() == Some(b'(') {
+                self.at += 1;
+            }
+            loop {
+                self.skip_blanks();
+                words.extend(self.word());
+                self.skip_blanks();
+                if self.peek() != Some(b'|') {
+                    break;
+                }
+                self.at += 1;
+            }
+            if self.peek() != Some(b')') {
+                self.mark_unread("it has a syntax error");
+                break;
+            }
+            self.at += 1;
+            body.append(&mut self.list());
+            match self.rest() {
+                rest if rest.starts_with(";;&") => self.at += 3,
+                rest if rest.starts_with(";;") || rest.starts_with(";&") => self.at += 2,
+                _ => {}
+            }
+        }
+        self.group(body, words, false)
+    }
+
+    fn condition(&mut self) -> Command {
+        let mut words = Vec::new();
+        loop {
+            self.skip_newlines();
+            match self.peek() {
+                None => {
+                    self.mark_unread("a condition has no end");
+                    break;
+                }
+                Some(byte) if is_metacharacter(byte) => self.at += 1,
+                Some(_) => {
+                    let is_end = self.next_plain_word() == Some("]]");
+                    words.extend(self.word());
+                    if is_end {
+                        break;
+                    }
+                }
+            }
+        }
+        words.pop();
+        self.group(Vec::new(), words, false)
+    }
+
+    fn function(&mut self, name: &Word) -> Option<Command> {
+        self.skip_newlines();
+        let Some(name) = plain_text(name) else {
+            self.mark_unread("a function has no plain name");
+            return self.command();
+        };
+        let body = self.command()?;
+        Some(Command::Function { name, body: Arc::new(body) })
+    }
+
+    fn simple(&mut self) -> Option<Command> {
+        let start = self.at;
+        let mut command = SimpleCommand::default();
+        let mut end = start;
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect() {
+                command.redirects.push(redirect);
+                end = self.at;
+                continue;
+            }
+            let Some(word) = self.word() else { break };
+            end = self.at;
+            if command.words.is_empty()
+                && let Some(assignment) = assignment(&word)
+            {
+                command.assignments.push(assignment);
+                continue;
+            }
+            let is_first = command.words.is_empty() && command.assignments.is_empty();
+            command.words.push(word);
+            if is_first {
+                self.skip_blanks();
+                if self.peek() == Some(b'(') {
+                    self.at += 1;
+                    self.skip_blanks();
+                    match self.peek() {
+                        Some(b')') => self.at += 1,
+                        _ => self.mark_unread("it has a syntax error"),
+                    }
+                    let name = command.words.pop().unwrap_or_default();
+                    return self.function(&name);
+                }
+            }
+        }
+        command.range = start..end;
+        let is_empty = command.words.is_empty()
+            && command.assignments.is_empty()
+            && command.redirects.is_empty();
+        (!is_empty).then_some(Command::Simple(command))
+    }
+
+    fn redirects(&mut self) -> Vec<Redirect> {
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect() {
+                Some(redirect) => redirects.push(redirect),
+                None => return redirects,
+            }
+        }
+    }
+
+    fn redirect(&mut self) -> Option<Redirect> {
+        const OPERATORS: [(&str, RedirectKind); 12] = [
+            ("<<<", RedirectKind::Input),
+            ("<<-", RedirectKind::Input),
+            ("<<", RedirectKind::Input),
+            ("<>", RedirectKind::ReadWrite),
+            ("<&", RedirectKind::Duplicate),
+            ("<", RedirectKind::Read),
+            ("&>>", RedirectKind::Write),
+            ("&>", RedirectKind::Write),
+            (">>", RedirectKind::Write),
+            (">|", RedirectKind::Write),
+            (">&", RedirectKind::Duplicate),
+            (">", RedirectKind::Write),
+        ];
+        let rest = self.rest();
+        // A descriptor: digits, or a variable in braces.
+        let descriptor = match rest.bytes().next()? {
+            b'0'..=b'9' => rest.bytes().take(6).take_while(u8::is_ascii_digit).count(),
+            b'{' => {
+                let name = rest
+                    .bytes()
+                    .skip(1)
+                    .take(64)
+                    .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                    .count();
+                if rest.as_bytes().get(name + 1) == Some(&b'}') { name + 2 } else { 0 }
+            }
+            b'<' | b'>' | b'&' => 0,
+            _ => return None,
+        };
+        let behind = rest.get(descriptor..)?;
+        let (sign, kind) = OPERATORS.iter().find(|(sign, _)| behind.starts_with(sign))?;
+        if descriptor > 0 && sign.starts_with('&') {
+            return None;
+        }
+        // `<(…)` and `>(…)` are words.
+        if behind.starts_with("<(") || behind.starts_with(">(") {
+            return None;
+        }
+        self.at += descriptor + sign.len();
+        if self.rest().starts_with("\\\n") {
+            self.mark_unread("a line end divides an operator");
+        }
+        self.skip_blanks();
+        let word = self.word().unwrap_or_else(|| {
+            self.mark_unread("a redirection has no file");
+            Word::default()
+        });
+        let target = match *sign {
+            "<<" | "<<-" => {
+                let text = Arc::new(OnceLock::new());
+                let is_quoted = word
+                    .parts
+                    .iter()
+                    .any(|part| !matches!(part, Part::Text { is_quoted: false, .. }));
+                self.pending.push(PendingDocument {
+                    delimiter: delimiter(&word),
+                    strips_tabs: *sign == "<<-",
+                    is_quoted,
+                    text: text.clone(),
+                });
+                RedirectTarget::Document(text)
+            }
+            _ => RedirectTarget::Word(word),
+        };
+        Some(Redirect { kind: *kind, target })
+    }
+
+    /// Returns `true` if the parentheses opened before `at` close together, as in `((…))`.
+    pub(super) fn is_arithmetic(&self, at: usize) -> bool {
+        let mut open = 0_usize;
+        let bytes = self.text.as_bytes();
+        for (index, byte) in bytes.iter().enumerate().skip(at).take(MAX_ARITHMETIC) {
+            match byte {
+                b'(' => open += 1,
+                b')' if open == 0 => return bytes.get(index + 1) == Some(&b')'),
+                b')' => open -= 1,
+                // Commands rather than an expression.
+                b';' | b'\n' if open == 0 => return false,
+                _ => {}
+            }
+        }
+        // Whatever it is, what is expanded in it is read.
+        true
+    }
+}
+
+/// Returns the text of a word without expansions.
+pub(super) fn plain_text(word: &Word) -> Option<String> {
+    let mut text = String::new();
+    for part in &word.parts {
+        match part {
+            Part::Text { text: part, .. } => text.push_str(part),
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+/// Returns the delimiter of a here-document, in which nothing is expanded.
+fn delimiter(word: &Word) -> String {
+    let text = |part: &Part| match part {
+        Part::Text { text, .. } => text.clone(),
+        Part::Variable { name, .. } => format!("${name}"),
+        _ => "\0".to_owned(),
+    };
+    word.parts.iter().map(text).collect()
+}
+
+/// Splits a word that is an assignment.
+fn assignment(word: &Word) -> Option<Assignment> {
+    let Some(Part::Text { text, is_quoted: false }) = word.parts.first() else { return None };
+    let (left, value) = text.split_once('=')?;
+    let (left, adds) = match left.strip_suffix('+') {
+        Some(left) => (left, true),
+        None => (left, false),
+    };
+    let (name, subscript) = match left.split_once('[') {
+        Some((name, _)) => (name, true),
+        None => (left, false),
+    };
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    if !is_name {
+        return None;
+    }
+    let is_array = value.starts_with('(');
+    let mut parts = Vec::new();
+    if !value.is_empty() {
+        parts.push(Part::Text { text: value.to_owned(), is_quoted: false });
+    }
+    parts.extend(word.parts.iter().skip(1).cloned());
+    Some(Assignment {
+        name: name.to_owned(),
+        is_partial: adds || subscript || is_array,
+        value: Word { parts, range: word.range.clone() },
+    })
+}

@@ -1,0 +1,427 @@
+//! Words: quotes, variables and substitutions.
+
+use super::parser::Parser;
+use super::{Operator, Part, Word};
+
+/// The end of a word or of a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// A blank or an operator.
+    Word,
+    /// `"`
+    Quote,
+    /// `}`, inside of double quotes or outside.
+    Brace { is_quoted: bool },
+    /// `]` of a subscript.
+    Bracket,
+    /// `))`
+    Arithmetic,
+    /// The end of the text, as in a here-document.
+    Text,
+}
+
+impl End {
+    fn is_quoted(self) -> bool {
+        matches!(
+            self,
+            Self::Quote | Self::Text | Self::Arithmetic | Self::Brace { is_quoted: true }
+        )
+    }
+}
+
+/// Characters that end an unquoted word.
+pub(super) fn is_metacharacter(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'(' | b')' | b'<' | b'>')
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Appends a text to the last part if that is of the same kind.
+fn push_text(parts: &mut Vec<Part>, added: &str, quoted: bool) {
+    if let Some(Part::Text { text, is_quoted }) = parts.last_mut()
+        && *is_quoted == quoted
+    {
+        text.push_str(added);
+        return;
+    }
+    parts.push(Part::Text { text: added.to_owned(), is_quoted: quoted });
+}
+
+impl Parser<'_> {
+    /// Reads a word; `None` if an operator or the end of the text comes next.
+    pub(super) fn word(&mut self) -> Option<Word> {
+        let start = self.at;
+        let mut parts = Vec::new();
+        self.parts(End::Word, &mut parts);
+        (self.at > start).then(|| Word { parts, range: start..self.at })
+    }
+
+    /// Reads what stands until an end, which is consumed unless it is that of a word.
+    pub(super) fn word_until(&mut self, end: End) -> Word {
+        let start = self.at;
+        let mut parts = Vec::new();
+        if self.enter() {
+            self.parts(end, &mut parts);
+            self.leave();
+        }
+        Word { parts, range: start..self.at }
+    }
+
+    fn parts(&mut self, end: End, parts: &mut Vec<Part>) {
+        let quoted = end.is_quoted();
+        // Open parentheses of an arithmetic expression.
+        let mut open = 0_usize;
+        while let Some(byte) = self.peek() {
+            match (byte, end) {
+                (b'<' | b'>', End::Word) if self.rest().as_bytes().get(1) == Some(&b'(') => {
+                    self.at += 2;
+                    let script = self.nested_script();
+                    parts.push(Part::Process(script));
+                }
+                // Patterns such as `@(a|b)`, and values of arrays.
+                (b'(', End::Word) if self.opens_pattern(parts) => self.pattern(parts),
+                (_, End::Word) if is_metacharacter(byte) => return,
+                (b'"', End::Quote) | (b'}', End::Brace { .. }) | (b']', End::Bracket) => {
+                    self.at += 1;
+                    return;
+                }
+                (b'(', End::Arithmetic) => {
+                    open += 1;
+                    self.literal(parts, true);
+                }
+                (b')', End::Arithmetic) if open == 0 => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(b')') => self.at += 1,
+                        _ => self.mark_unread("an arithmetic expression has no end"),
+                    }
+                    return;
+                }
+                (b')', End::Arithmetic) => {
+                    open -= 1;
+                    self.literal(parts, true);
+                }
+                (b'\\', _) => self.escape(end, parts),
+                (b'\'', End::Word | End::Brace { is_quoted: false } | End::Bracket) => {
+                    self.at += 1;
+                    let text = self.until_byte(b'\'');
+                    push_text(parts, text, true);
+                }
+                (b'"', End::Text | End::Arithmetic) => self.literal(parts, true),
+                (b'"', _) => self.double_quotes(parts),
+                (b'$', _) => self.dollar(quoted, parts),
+                (b'`', _) => self.backticks(quoted, parts),
+                _ => self.literal(parts, quoted),
+            }
+        }
+        match end {
+            End::Word | End::Text => {}
+            _ => self.mark_unread("a quotation or an expansion has no end"),
+        }
+    }
+
+    /// Takes plain characters as they are: one at least, and all that follow without a meaning.
+    fn literal(&mut self, parts: &mut Vec<Part>, quoted: bool) {
+        let rest = self.rest();
+        let is_plain = |byte: u8| {
+            byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./,:=@%+".contains(&byte)
+        };
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let more = rest.as_bytes().iter().skip(first).take_while(|byte| is_plain(**byte)).count();
+        let (text, _) = rest.split_at(first + more);
+        push_text(parts, text, quoted);
+        self.at += text.len();
+    }
+
+    /// Takes the text until a byte, and the byte.
+    fn until_byte(&mut self, end: u8) -> &str {
+        let rest = self.rest();
+        let length = rest.as_bytes().iter().position(|byte| *byte == end);
+        if length.is_none() {
+            self.mark_unread("a quotation has no end");
+        }
+        let text = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
+        self.at += text.len() + usize::from(length.is_some());
+        text
+    }
+
+    fn escape(&mut self, end: End, parts: &mut Vec<Part>) {
+        self.at += 1;
+        let Some(next) = self.rest().chars().next() else {
+            push_text(parts, "\\", true);
+            return;
+        };
+        let is_special = match end {
+            End::Quote | End::Arithmetic | End::Brace { is_quoted: true } => {
+                "$`\"\\\n}".contains(next)
+            }
+            End::Text => "$`\\\n".contains(next),
+            End::Word | End::Brace { is_quoted: false } | End::Bracket => true,
+        };
+        if !is_special {
+            push_text(parts, "\\", true);
+            return;
+        }
+        self.at += next.len_utf8();
+        if next != '\n' {
+            push_text(parts, next.encode_utf8(&mut [0; 4]), true);
+        }
+    }
+
+    fn double_quotes(&mut self, parts: &mut Vec<Part>) {
+        self.at += 1;
+        let before = parts.len();
+        if self.enter() {
+            self.parts(End::Quote, parts);
+            self.leave();
+        }
+        if parts.len() == before {
+            // An empty quotation makes a word.
+            push_text(parts, "", true);
+        }
+    }
+
+    fn dollar(&mut self, quoted: bool, parts: &mut Vec<Part>) {
+        let rest = self.rest().as_bytes();
+        match rest.get(1) {
+            Some(b'\'') if !quoted => {
+                self.at += 2;
+                let text = self.ansi_quotes();
+                push_text(parts, &text, true);
+            }
+            Some(b'"') if !quoted => {
+                self.at += 1;
+                self.double_quotes(parts);
+            }
+            Some(b'(') if rest.get(2) == Some(&b'(') && self.is_arithmetic(self.at + 3) => {
+                self.at += 3;
+                let word = self.word_until(End::Arithmetic);
+                parts.push(Part::Arithmetic(word));
+            }
+            Some(b'[') => {
+                self.at += 2;
+                let word = self.word_until(End::Bracket);
+                parts.push(Part::Arithmetic(word));
+            }
+            Some(b'(') => {
+                self.at += 2;
+                let script = self.nested_script();
+                parts.push(Part::Substitution { script, is_quoted: quoted });
+            }
+            Some(b'{') => {
+                self.at += 2;
+                self.braced(quoted, parts);
+            }
+            Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
+                let length = rest.iter().skip(1).take_while(|byte| is_name_byte(**byte)).count();
+                let name = self.rest().get(1..=length).unwrap_or_default().to_owned();
+                self.at += 1 + length;
+                parts.push(Part::Variable { name, is_quoted: quoted, operator: None });
+            }
+            Some(byte) if byte.is_ascii_digit() || b"@*#?$!-".contains(byte) => {
+                let name = char::from(*byte).to_string();
+                self.at += 2;
+                parts.push(Part::Variable { name, is_quoted: quoted, operator: None });
+            }
+            _ => self.literal(parts, quoted),
+        }
+    }
+
+    /// Reads `${…}` after its brace.
+    fn braced(&mut self, quoted: bool, parts: &mut Vec<Part>) {
+        // `${#x}` and `${!x}`: not the value of the variable.
+        let prefix = match self.rest().as_bytes() {
+            [b'#', b'}', ..] => None,
+            [byte @ (b'#' | b'!'), ..] => {
+                self.at += 1;
+                Some(*byte)
+            }
+            _ => None,
+        };
+        let rest = self.rest();
+        let is_name =
+            rest.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_');
+        let length = match rest.bytes().next() {
+            Some(_) if is_name => rest.bytes().take_while(|byte| is_name_byte(*byte)).count(),
+            Some(byte) if byte.is_ascii_digit() => {
+                rest.bytes().take_while(u8::is_ascii_digit).count()
+            }
+            Some(byte) if b"@*#?$!-".contains(&byte) => 1,
+            _ => 0,
+        };
+        let name = rest.get(..length).unwrap_or_default().to_owned();
+        self.at += length;
+        let operators: [(&str, fn(Word) -> Operator); 8] = [
+            (":-", Operator::Default),
+            (":=", Operator::Default),
+            (":+", Operator::Alternative),
+            (":?", Operator::Required),
+            ("-", Operator::Default),
+            ("=", Operator::Default),
+            ("+", Operator::Alternative),
+            ("?", Operator::Required),
+        ];
+        let end = End::Brace { is_quoted: quoted };
+        let operator = match operators.iter().find(|(sign, _)| self.rest().starts_with(sign)) {
+            _ if prefix.is_none() && self.rest().starts_with('}') => {
+                self.at += 1;
+                None
+            }
+            Some((sign, make)) if prefix.is_none() && length > 0 => {
+                self.at += sign.len();
+                Some(make(self.word_until(end)))
+            }
+            _ => Some(Operator::Other(self.word_until(end))),
+        };
+        parts.push(Part::Variable { name, is_quoted: quoted, operator });
+    }
+
+    fn backticks(&mut self, quoted: bool, parts: &mut Vec<Part>) {
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            let Some(next) = self.rest().chars().next() else {
+                self.mark_unread("a substitution has no end");
+                break;
+            };
+            self.at += next.len_utf8();
+            match next {
+                '`' => break,
+                '\\' => match self.rest().chars().next() {
+                    Some(escaped) if "`\\$".contains(escaped) || (quoted && escaped == '"') => {
+                        text.push(escaped);
+                        self.at += escaped.len_utf8();
+                    }
+                    _ => text.push('\\'),
+                },
+                _ => text.push(next),
+            }
+        }
+        let script = self.inner_script(&text);
+        parts.push(Part::Substitution { script, is_quoted: quoted });
+    }
+
+    /// Reads `$'…'` after its quote.
+    fn ansi_quotes(&mut self) -> String {
+        let mut bytes: Vec<u8> = Vec::new();
+        loop {
+            let Some(next) = self.rest().chars().next() else {
+                self.mark_unread("a quotation has no end");
+                break;
+            };
+            self.at += next.len_utf8();
+            match next {
+                '\'' => break,
+                '\\' => self.ansi_escape(&mut bytes),
+                _ => bytes.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        // The shell passes no text behind a NUL.
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        bytes.truncate(end);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn ansi_escape(&mut self, bytes: &mut Vec<u8>) {
+        let Some(next) = self.rest().chars().next() else {
+            bytes.push(b'\\');
+            return;
+        };
+        self.at += next.len_utf8();
+        let plain = match next {
+            'a' => 7,
+            'b' => 8,
+            'e' | 'E' => 27,
+            'f' => 12,
+            'n' => b'\n',
+            'r' => b'\r',
+            't' => b'\t',
+            'v' => 11,
+            '\\' | '\'' | '"' | '?' => next as u8,
+            'x' => match self.digits(16, 2) {
+                Some(value) => value as u8,
+                None => return bytes.extend_from_slice(b"\\x"),
+            },
+            '0'..='7' => {
+                self.at -= 1;
+                self.digits(8, 3).unwrap_or_default() as u8
+            }
+            'u' | 'U' => {
+                let length = if next == 'u' { 4 } else { 8 };
+                match self.digits(16, length).map(char::from_u32) {
+                    Some(Some(character)) => {
+                        return bytes
+                            .extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    }
+                    _ => {
+                        return self.mark_unread("a quotation has a character that does not exist");
+                    }
+                }
+            }
+            'c' => {
+                let control = self.rest().bytes().next().unwrap_or_default() & 0x1f;
+                self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+                control
+            }
+            _ => {
+                bytes.push(b'\\');
+                return bytes.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        };
+        bytes.push(plain);
+    }
+
+    /// Takes up to so many digits.
+    fn digits(&mut self, radix: u32, at_most: usize) -> Option<u32> {
+        let rest = self.rest();
+        let length = rest.chars().take(at_most).take_while(|digit| digit.is_digit(radix)).count();
+        let value = u32::from_str_radix(rest.get(..length)?, radix).ok();
+        self.at += length;
+        value
+    }
+
+    /// Returns `true` if a parenthesis here belongs to the word: a pattern, or an array's values.
+    fn opens_pattern(&self, parts: &[Part]) -> bool {
+        matches!(parts.last(), Some(Part::Text { text, is_quoted: false })
+            if text.ends_with(['?', '*', '+', '@', '!', '=']))
+    }
+
+    /// Reads a pattern's or array's parentheses as part of a word.
+    fn pattern(&mut self, parts: &mut Vec<Part>) {
+        self.literal_byte(parts);
+        let mut open = 1_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'(' => {
+                    open += 1;
+                    self.literal_byte(parts);
+                }
+                b')' => {
+                    open -= 1;
+                    self.literal_byte(parts);
+                    if open == 0 {
+                        return;
+                    }
+                }
+                _ if is_metacharacter(byte) => self.literal_byte(parts),
+                _ => {
+                    let before = self.at;
+                    self.parts(End::Word, parts);
+                    if self.at == before {
+                        break;
+                    }
+                }
+            }
+        }
+        self.mark_unread("a pattern or an array has no end");
+    }
+
+    fn literal_byte(&mut self, parts: &mut Vec<Part>) {
+        if let Some(byte) = self.peek() {
+            self.at += 1;
+            push_text(parts, char::from(byte).encode_utf8(&mut [0; 4]), false);
+        }
+    }
+}
