@@ -227,9 +227,7 @@ fn on_a_terminal_each_hook_is_asked_about() {
     );
     assert!(
         seen.starts_with("status: 1\n")
-            && seen.contains(
-                "trusted script; 2 hooks are not trusted and will not run\n"
-            ),
+            && seen.contains("trusted script; 2 hooks are not trusted and will not run\n"),
         "{seen}"
     );
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
