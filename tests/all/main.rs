@@ -42,6 +42,7 @@ mod registered_restart;
 mod registered_wire;
 mod registration;
 mod requirements;
+mod rules;
 mod robustness;
 mod sdk_events;
 #[cfg(unix)]

@@ -47,10 +47,10 @@ impl<'f> Names<'f> {
         let mut names = Self { allowed: BTreeSet::new(), forbidden: HashMap::new() };
         for CheckedFile { file, .. } in files {
             let is_allowed = std::ptr::eq(own, file) || own.source.may_disable(&file.source);
-            for entry in &file.hooks {
+            for name in file.names() {
                 match is_allowed {
-                    true => drop(names.allowed.insert(name_of(entry))),
-                    false => drop(names.forbidden.insert(name_of(entry), &file.source)),
+                    true => drop(names.allowed.insert(name)),
+                    false => drop(names.forbidden.insert(name, &file.source)),
                 }
             }
         }
