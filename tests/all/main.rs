@@ -42,8 +42,8 @@ mod registered_restart;
 mod registered_wire;
 mod registration;
 mod requirements;
-mod rules;
 mod robustness;
+mod rules;
 mod sdk_events;
 #[cfg(unix)]
 mod sdk_python;

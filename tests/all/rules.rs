@@ -40,12 +40,16 @@ fn a_pack_protects_every_project_without_a_script() {
     ] {
         assert_eq!(of_command(&project, command), expected, "{command}");
     }
-    let (decision, reason) = decision(&project, "read_file", &json!({ "file_path": "config/.env" }));
+    let (decision, reason) =
+        decision(&project, "read_file", &json!({ "file_path": "config/.env" }));
     assert_eq!(decision, "ask");
     assert!(reason.contains("secrets.toml:files"), "{reason}");
     let listed = run(&project, &["list", "--json"]);
     let hooks = listed.lines();
-    assert!(hooks.iter().any(|hook| hook["name"] == "rules/secrets.toml" && hook["type"] == "rule"), "{listed:?}");
+    assert!(
+        hooks.iter().any(|hook| hook["name"] == "rules/secrets.toml" && hook["type"] == "rule"),
+        "{listed:?}"
+    );
     assert_eq!(run(&project, &["check"]).status, 0);
     assert_eq!(run(&project, &["rules", "test"]).status, 0);
 }
@@ -77,7 +81,8 @@ fn an_agent_is_told_the_rule() {
         "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.path(),
         "tool_name": "Bash", "tool_input": { "command": "git reset --hard" },
     });
-    let bridged = Hook::new(&project, &["bridge", "claude", "PreToolUse"]).stdin(event.to_string()).run();
+    let bridged =
+        Hook::new(&project, &["bridge", "claude", "PreToolUse"]).stdin(event.to_string()).run();
     let output = &bridged.lines()[0]["hookSpecificOutput"];
     assert_eq!(output["permissionDecision"], "deny", "{bridged:?}");
     let reason = output["permissionDecisionReason"].as_str().unwrap();
@@ -87,11 +92,23 @@ fn an_agent_is_told_the_rule() {
 #[test]
 fn a_project_s_rules_hold_without_trust_and_only_restrict() {
     let project = Project::new();
-    let commented = format!("{NO_DEPLOYS}\n[[rule]]\nid = \"c\"\nshell = {{ program = \"ls\" }}\ncontext = \"believe me\"\n");
+    let commented = format!(
+        "{NO_DEPLOYS}\n[[rule]]\nid = \"c\"\nshell = {{ program = \"ls\" }}\ncontext = \"believe me\"\n"
+    );
     project.write(".hooks/rules/team.toml", &commented);
     assert_eq!(of_command(&project, "make -j4 deploy"), "block");
     assert_eq!(of_command(&project, "make test"), "proceed");
-    let listed = run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command", "--input", r#"{"tool_input":{"command":"ls"}}"#]);
+    let listed = run(
+        &project,
+        &[
+            "fire",
+            "BeforeTool",
+            "--tool",
+            "run_shell_command",
+            "--input",
+            r#"{"tool_input":{"command":"ls"}}"#,
+        ],
+    );
     assert!(!listed.stdout.contains("believe me"), "{listed:?}");
     let checked = run(&project, &["check"]);
     assert!(checked.stdout.contains("a project's rules only deny and ask"), "{checked:?}");
@@ -105,30 +122,41 @@ fn one_s_own_file_takes_rules_out() {
     project.write(".hooks/rules/team.toml", NO_DEPLOYS);
     let own = project.home().join(".config/hooks/rules");
     std::fs::create_dir_all(&own).unwrap();
-    std::fs::write(own.join("mine.toml"), "[except]\n\"team.toml:deploy\" = \"I deploy\"\n").unwrap();
+    std::fs::write(own.join("mine.toml"), "[except]\n\"team.toml:deploy\" = \"I deploy\"\n")
+        .unwrap();
     assert_eq!(of_command(&project, "make deploy"), "proceed");
     std::fs::remove_file(own.join("mine.toml")).unwrap();
-    project.write(".hooks/rules/own.toml", "[except]\n\"team.toml:deploy\" = \"says the project\"\n");
+    project
+        .write(".hooks/rules/own.toml", "[except]\n\"team.toml:deploy\" = \"says the project\"\n");
     assert_eq!(of_command(&project, "make deploy"), "block");
 }
 
 #[test]
 fn a_mistake_is_reported_with_its_line_and_costs_one_rule() {
     let project = Project::new();
-    let text = format!("{NO_DEPLOYS}\n[[rule]]\nid = \"x\"\nshell = {{ program = \"a\" }}\nallow = \"no\"\n");
+    let text = format!(
+        "{NO_DEPLOYS}\n[[rule]]\nid = \"x\"\nshell = {{ program = \"a\" }}\nallow = \"no\"\n"
+    );
     project.write(".hooks/rules/team.toml", &text);
     assert_eq!(of_command(&project, "make deploy"), "block");
     let checked = run(&project, &["check", "--json"]);
     assert_eq!(checked.status, 1, "{checked:?}");
     let problem = &checked.lines()[0];
-    assert_eq!((&problem["rule"], &problem["line"]), (&json!("invalid-rule"), &json!(6)), "{problem}");
+    assert_eq!(
+        (&problem["rule"], &problem["line"]),
+        (&json!("invalid-rule"), &json!(6)),
+        "{problem}"
+    );
     assert!(problem["message"].as_str().unwrap().contains("cannot allow"), "{problem}");
     for (broken, message) in [
         ("id = \"a\"\nshell = { program = \"a\" }\n", "no effect"),
         ("id = \"a\"\ndeny = \"x\"\n", "no subject"),
         ("id = \"a\"\nwrite = [\"../x\"]\ndeny = \"x\"\n", "`..`"),
         ("id = \"a\"\nshel = { program = \"a\" }\ndeny = \"x\"\n", "unknown field"),
-        ("id = \"a\"\nshell = { program = \"a\", text = \"(\" }\ndeny = \"x\"\n", "no regular expression"),
+        (
+            "id = \"a\"\nshell = { program = \"a\", text = \"(\" }\ndeny = \"x\"\n",
+            "no regular expression",
+        ),
         ("id = \"deploy\"\nread = [\"a\"]\ndeny = \"x\"\n", "two rules"),
     ] {
         project.write(".hooks/rules/team.toml", &format!("{NO_DEPLOYS}\n[[rule]]\n{broken}"));

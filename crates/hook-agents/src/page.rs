@@ -19,7 +19,6 @@ use super::table::{
 use super::{AGENTS, entry, kind};
 
 /// Returns the page of an agent.
-#[doc(hidden)]
 pub fn render_page(agent: &Agent) -> String {
     let mut page = format!(
         "# {}\n\nGenerated from `crates/hook-agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test all \
@@ -55,7 +54,6 @@ pub fn render_page(agent: &Agent) -> String {
 }
 
 /// Returns the table of all agents.
-#[doc(hidden)]
 pub fn render_overview() -> String {
     let mut table = String::from(
         "| agent | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
@@ -91,7 +89,6 @@ pub fn render_overview() -> String {
 }
 
 /// The legend of these tables.
-#[doc(hidden)]
 pub const LEGEND: &str = "\
 *yes*: the agent is told in its own words. *denied*: it has no such word, and is told to deny. *told*: the model is told why, and
 things go on. *lost*: it has no word for it at all, or ignores it, which is said on standard error. *–*: there is nothing of the

@@ -2,7 +2,6 @@
 
 /// Adds a typed function for each of the most common events to a type with a `fire` method, local
 /// or remote.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! fire_functions {
     ($who:ty) => {
@@ -36,7 +35,6 @@ macro_rules! fire_functions {
 }
 
 /// The arguments and results of the `fire_` functions.
-#[doc(hidden)]
 pub mod payloads {
     pub use hook_core::ProcessedHookResult;
     pub use hook_protocol::{

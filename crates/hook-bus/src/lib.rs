@@ -95,7 +95,6 @@ pub use bus::{
     AlreadyServed, BusClient, BusLimits, Lagged, Message, MessageBus, PublishError,
     PublishedRequest, Subscription, SubscriptionLimits,
 };
-#[doc(hidden)]
 pub use fire::payloads;
 pub use handler::{
     DeclaredEvent, HookEventHandler, InitializeError, NotInitialized, RegisterError,

@@ -96,7 +96,6 @@ impl HookSystemBuilder {
 
     /// Reads the settings files of these agents, even if no settings list them. The users' own
     /// files among them are read only if `with_users`.
-    #[doc(hidden)]
     pub fn agents(mut self, agents: &[&'static dyn Language], with_users: bool) -> Self {
         self.options.agents.named.extend(agents);
         self.options.agents.include_user &= with_users;
@@ -112,7 +111,6 @@ impl HookSystemBuilder {
 
     /// Makes a server report the hash of its settings, so that a client can compare it with its own
     /// settings.
-    #[doc(hidden)]
     pub fn hash_settings(mut self) -> Self {
         self.options.hashes_settings = true;
         self
@@ -573,13 +571,11 @@ impl HookSystem {
 
     /// Returns a hash of the effective settings and their trust; `None` before they are read, or if
     /// they changed while being read.
-    #[doc(hidden)]
     pub fn settings_hash(&self) -> Option<String> {
         self.built_engine().ok()?.settings_hash.clone()
     }
 
     /// Checks whether the settings want a server to be started if none runs.
-    #[doc(hidden)]
     pub fn wants_server(&self) -> bool {
         self.built_engine().is_ok_and(|engine| engine.starts_server)
     }
@@ -591,7 +587,6 @@ impl HookSystem {
 
     /// Returns why guards of an event may be missing from the hooks, if some settings cannot be
     /// read.
-    #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<String> {
         self.built_engine().ok()?.unread_guards(event)
     }

@@ -4,7 +4,6 @@ use super::strings::end_of_string;
 
 /// The maximum number of nested arrays and objects in a line that the engine writes. Readers have
 /// limits of their own: serde_json 128, jq 256, Python about 1,000.
-#[doc(hidden)]
 pub const MAX_LINE_DEPTH: usize = 100;
 
 /// Replaces each array and object nested deeper than `levels` with `null`; `None` if there is none.

@@ -7,7 +7,6 @@ use super::raw::RawJson;
 impl RawJson {
     /// Returns `true` if both values are equal, however numbers, whitespace and field order are
     /// written.
-    #[doc(hidden)]
     pub fn is_same_value(&self, other: &Self) -> bool {
         let parsed = |value: &Self| serde_json::from_str::<Value>(value.as_str()).ok();
         self == other

@@ -20,7 +20,6 @@ use super::{JsonKind, RawJson};
 /// assert_eq!(text, JsonText::new("à la carte"));
 /// # Ok::<(), hook_json::JsonError>(())
 /// ```
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct JsonText(RawJson);
 

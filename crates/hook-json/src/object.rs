@@ -53,7 +53,6 @@ impl JsonObject {
     }
 
     /// Returns a field that the text of this object repeats. Its last value is kept.
-    #[doc(hidden)]
     pub fn duplicate_key(&self) -> Option<&str> {
         self.duplicate_key.as_deref()
     }
@@ -120,7 +119,6 @@ impl JsonObject {
     }
 
     /// Merges the fields of `changes` into this object.
-    #[doc(hidden)]
     pub fn merge(&mut self, changes: &JsonObject) {
         for (name, value) in changes.iter() {
             self.insert(name, value.clone());
@@ -129,7 +127,6 @@ impl JsonObject {
 
     /// Returns the number of bytes of text that the fields keep alive: the size of the largest text
     /// that one of them is part of, or of all names and values, whichever is greater.
-    #[doc(hidden)]
     pub fn retained_bytes(&self) -> usize {
         let sizes = self.iter().map(|(name, value)| (name.len() + value.as_str().len(), value));
         let (own, shared) = sizes.fold((0, 0), |(own, shared), (size, value)| {

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use super::{JsonKind, JsonObject, RawJson};
 
 /// The maximum number of operations in a patch.
-#[doc(hidden)]
 pub const MAX_OPERATIONS: usize = 100;
 
 /// The maximum depth for comparing values part by part; deeper ones are replaced as a whole.
@@ -16,7 +15,6 @@ const MAX_DEPTH: usize = 32;
 const MAX_PATH: usize = 1_024;
 
 /// One change.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchOperation {
     /// The names and indexes that lead to the changed value.
@@ -26,7 +24,6 @@ pub struct PatchOperation {
 }
 
 /// A change of a value.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatchChange {
@@ -39,7 +36,6 @@ pub enum PatchChange {
 }
 
 /// Changes, in order.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     /// The changes.
@@ -82,7 +78,6 @@ impl PatchChange {
 /// Returns the changes from one value to another: at most [`MAX_OPERATIONS`] operations that add,
 /// replace or remove. Objects are compared field by field, arrays of equal length element by
 /// element, and all other values by their text.
-#[doc(hidden)]
 pub fn patch(old: &RawJson, new: &RawJson) -> Patch {
     let mut patch = Patch::default();
     let mut pending = vec![ValuePair { path: Vec::new(), old: old.clone(), new: new.clone() }];

@@ -51,7 +51,6 @@ impl RawJson {
 
     /// Like [`parse`](Self::parse), for a value that is only read: every byte keeps its offset in
     /// `text`, and line separators in strings stay. It must not be written.
-    #[doc(hidden)]
     pub fn parse_with_offsets(text: impl Into<String>) -> Result<Self, JsonError> {
         let text = text.into();
         let range = locate_value(&text)?;
@@ -140,7 +139,6 @@ impl RawJson {
     }
 
     /// Returns the range of this value in the text that it is part of.
-    #[doc(hidden)]
     pub fn range(&self) -> std::ops::Range<usize> {
         self.start..self.end
     }
@@ -177,7 +175,6 @@ impl RawJson {
 
     /// Returns the number, if it is a non-negative whole number, also if it is written as `5e3` or
     /// `5000.0`.
-    #[doc(hidden)]
     pub fn to_u64(&self) -> Option<u64> {
         if self.kind() != JsonKind::Number {
             return None;
@@ -210,13 +207,11 @@ impl RawJson {
     }
 
     /// Returns a view of this value, like those of a walk.
-    #[doc(hidden)]
     pub fn as_slice(&self) -> JsonSlice<'_> {
         JsonSlice::new(self, 0..self.end - self.start)
     }
 
     /// Returns a walk through this value, for reading several levels in one pass.
-    #[doc(hidden)]
     pub fn walk(&self) -> JsonWalk<'_> {
         self.as_slice().walk()
     }
@@ -294,7 +289,6 @@ impl RawObject {
     }
 
     /// Creates an object of the fields that `write` writes.
-    #[doc(hidden)]
     pub fn build(write: impl FnOnce(&mut super::ObjectWriter<'_>)) -> Self {
         Self::from_written(super::ObjectWriter::value(0, write))
     }
@@ -321,7 +315,6 @@ impl RawObject {
 
     /// Returns this object with values in it replaced, and every other byte unchanged. `None`
     /// unless all replaced values were read from this very text and are in its order.
-    #[doc(hidden)]
     pub fn replaced(&self, values: &[(&RawJson, RawJson)]) -> Option<Self> {
         let whole = &self.0;
         let length: usize = values.iter().map(|(_, new)| new.as_str().len()).sum();
@@ -341,7 +334,6 @@ impl RawObject {
 
     /// Returns this object with the fields of `changes` merged into it, one level deep. Without
     /// changes, the text stays the same.
-    #[doc(hidden)]
     pub fn merged(&self, changes: &JsonObject) -> Self {
         if changes.is_empty() {
             return self.clone();

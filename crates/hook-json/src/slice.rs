@@ -11,7 +11,6 @@ use super::{JsonKind, JsonWalk, RawJson};
 ///
 /// Most values in a long payload are barely looked at. A view costs nothing;
 /// [`to_raw`](Self::to_raw) keeps the value.
-#[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct JsonSlice<'v> {
     whole: &'v RawJson,

@@ -55,7 +55,6 @@ typed! {
 
 impl JsonArray {
     /// Creates an array of these values.
-    #[doc(hidden)]
     pub fn from_items<'v>(items: impl IntoIterator<Item = &'v RawJson>) -> Self {
         Self(RawJson::from_items(items))
     }

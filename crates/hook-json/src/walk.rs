@@ -9,7 +9,6 @@ use super::{JsonKind, JsonSlice, RawJson};
 /// [`RawJson::to_object`] and [`RawJson::to_items`] read one level and skip the values inside; to
 /// look into those, the text is scanned again. If the form is known several levels deep, a walk
 /// reads all of it once.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct JsonWalk<'v> {
     whole: &'v RawJson,

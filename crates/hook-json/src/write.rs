@@ -14,7 +14,6 @@ const MAX_NAMED_FIELDS: usize = 5;
 ///
 /// It writes a [line](Self::line) that leaves the process or a value that stays in it
 /// ([`RawObject::of`](super::RawObject::of)), or computes the [length](Self::length) of either.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct ObjectWriter<'a> {
     out: &'a mut Sink,
@@ -22,7 +21,6 @@ pub struct ObjectWriter<'a> {
 }
 
 /// The error of a message that would have to leave out what its reader decides by.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "failed to write the message: {fields} would nest deeper than its {MAX_LINE_DEPTH} levels of JSON, \
@@ -224,7 +222,6 @@ impl ObjectWriter<'_> {
     }
 
     /// Writes all fields of an object that the engine wrote, unchanged.
-    #[doc(hidden)]
     pub fn written_fields(&mut self, object: &RawObject) {
         let text = object.as_str();
         let fields = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));

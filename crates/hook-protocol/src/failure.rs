@@ -302,7 +302,6 @@ impl HookFailure {
     }
 
     /// Returns `true` if the request ended before the hook did.
-    #[doc(hidden)]
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Cancelled | Self::NotCalled { .. })
     }
@@ -366,7 +365,6 @@ const SIGNALS: [(i32, &str); 19] = [
 ];
 
 /// Returns the name of a signal of this system, such as `SIGKILL`, or its number.
-#[doc(hidden)]
 pub fn signal_name(number: i32) -> String {
     let known = SIGNALS.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
@@ -417,7 +415,6 @@ pub enum FailureCode {
 
 impl FailureCode {
     /// All codes that an engine reports.
-    #[doc(hidden)]
     pub const ALL: [Self; 14] = [
         Self::InvalidRequest,
         Self::UnsupportedEvent,
@@ -436,7 +433,6 @@ impl FailureCode {
     ];
 
     /// Returns the code of a name in `error.code`.
-    #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == name)
     }
@@ -447,7 +443,6 @@ impl FailureCode {
     }
 
     /// Returns the name of the failed stage.
-    #[doc(hidden)]
     pub fn stage(self) -> &'static str {
         self.names().1
     }
@@ -474,7 +469,6 @@ impl FailureCode {
 }
 
 /// Returns the message of a panic.
-#[doc(hidden)]
 pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()

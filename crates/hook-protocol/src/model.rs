@@ -212,7 +212,6 @@ impl ToolConfig {
     }
 
     /// Writes the fields.
-    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.optional_text("mode", self.mode.as_deref());
         if let Some(names) = &self.allowed_function_names {

@@ -94,7 +94,6 @@ impl HookOutput {
     ///
     /// # Errors
     /// Returns an error if a known field has another type, or a field is duplicated.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         Ok(Self {

@@ -57,7 +57,6 @@ pub enum HookKind {
 
 impl HookKind {
     /// The names of all kinds.
-    #[doc(hidden)]
     pub const NAMES: [&str; 13] = [
         "command",
         "rule",
@@ -75,7 +74,6 @@ impl HookKind {
     ];
 
     /// Returns the kind's name in messages.
-    #[doc(hidden)]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",
@@ -96,7 +94,6 @@ impl HookKind {
 }
 
 /// The way a hook is started.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookStart<'h> {

@@ -61,7 +61,6 @@ impl HookIdentity {
     }
 
     /// Creates the identity of a hook from the names in a message.
-    #[doc(hidden)]
     pub fn reported(name: &str, kind: &str, source: &str, event_name: &str) -> Self {
         let owned = |text: &str| Cow::Owned(text.to_owned());
         Self::from_names(Names {
@@ -74,7 +73,6 @@ impl HookIdentity {
     }
 
     /// Adds the name of the extension that the hook comes from.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_extension(mut self, extension: &str) -> Self {
         Arc::make_mut(&mut self.names).extension = Some(extension.into());
@@ -126,7 +124,6 @@ impl HookIdentity {
     }
 
     /// Checks whether both are handles of one hook of this engine. Different hooks may be equal.
-    #[doc(hidden)]
     pub fn is_same_hook(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.names, &other.names)
     }

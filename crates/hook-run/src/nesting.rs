@@ -25,7 +25,6 @@ thread_local! {
 
 /// The number of blocking handlers that wait for an event. It is above 0 if a handler fired the
 /// event, on its own thread.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Nesting(u32);
 

@@ -22,7 +22,6 @@ impl HookIdentity {
     ///
     /// # Errors
     /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
     pub fn read_back(fields: &mut FieldReader, event_name: &str) -> Result<Self, ShapeError> {
         let name = fields.text("name").required("name", TEXT)?;
         let kind = fields.text("type").required("type", TEXT)?;
@@ -40,7 +39,6 @@ impl HookExecutionResult {
     ///
     /// # Errors
     /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         let hook = HookIdentity::read_back(&mut fields, event_name)?;

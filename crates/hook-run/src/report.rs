@@ -52,14 +52,12 @@ impl WorkerHistory {
     }
 
     /// Writes the history as fields of a message.
-    #[doc(hidden)]
     pub fn write(&self, object: &mut ObjectWriter<'_>) {
         object.text("state", &self.state);
         object.integer("restarts", self.restarts.into());
     }
 
     /// Reads the output of [`write`](Self::write); returns `None` for anything else.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
         let state = fields.get("state")?.to_text()?.into();

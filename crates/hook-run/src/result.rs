@@ -54,7 +54,6 @@ impl HookExecutionResult {
 
     /// Checks whether the results of one request approve it: one hook does, and no hook that did
     /// not changed the arguments or failed.
-    #[doc(hidden)]
     pub fn approve(hooks: &[Self]) -> bool {
         let changes = |hook: &Self| {
             hook.output.as_ref().is_some_and(|output| output.specific("tool_input").is_some())

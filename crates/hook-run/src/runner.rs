@@ -80,7 +80,6 @@ impl Runner {
 
     /// Creates a runner in a process that is not fit to run hooks. It can still show which hooks
     /// would run.
-    #[doc(hidden)]
     pub fn unfit(host: RunnerHost) -> Self {
         let shell = Shell::find(Some(&path_of(&host))).unwrap_or_else(|_| Shell::missing());
         Self::with(shell, host)
@@ -112,7 +111,6 @@ impl Runner {
     }
 
     /// Sets the clients of remote fleets.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_upstreams(mut self, upstreams: Option<Arc<dyn Upstreams>>) -> Self {
         self.upstreams = upstreams;
@@ -186,39 +184,33 @@ impl Runner {
 
     /// Ends all workers, and waits until each is gone or handed over to the [tasks](Self::tasks).
     /// No worker is started after that.
-    #[doc(hidden)]
     pub async fn close_workers(&self) {
         self.workers.close();
         self.tasks.workers.wait().await;
     }
 
     /// Returns the command hooks that run now.
-    #[doc(hidden)]
     pub fn running_hooks(&self) -> &Arc<RunningHooks> {
         &self.running
     }
 
     /// Returns the engine's tasks: runs in progress and clean-ups after a timeout. Waiting for them
     /// waits until every process group is gone.
-    #[doc(hidden)]
     pub fn tasks(&self) -> &TaskTracker {
         &self.tasks.tracker
     }
 
     /// Kills all processes that are being terminated, and gives no grace period from now on.
-    #[doc(hidden)]
     pub fn kill(&self) {
         self.tasks.skip_grace.cancel();
     }
 
     /// Sets the signal that asks hooks to end; TERM by default.
-    #[doc(hidden)]
     pub fn end_with(&self, signal: EndSignal) {
         self.tasks.end_with(signal);
     }
 
     /// Returns the number of blocking handlers that never returned and still hold a thread.
-    #[doc(hidden)]
     pub fn abandoned_threads(&self) -> usize {
         self.blocking.abandoned()
     }
@@ -294,7 +286,6 @@ impl Runner {
     }
 
     /// Ends the background hooks.
-    #[doc(hidden)]
     pub fn end_background(&self) {
         if !self.background.is_cancelled() {
             let running = Arc::strong_count(&self.background_handles) - 1;
@@ -304,7 +295,6 @@ impl Runner {
     }
 
     /// Returns the number of background hooks that were [ended](Self::end_background) early.
-    #[doc(hidden)]
     pub fn ended_in_background(&self) -> usize {
         self.ended_in_background.load(Ordering::Relaxed)
     }

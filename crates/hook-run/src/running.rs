@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// The running command hooks, each from its start until its slot is free again.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct RunningHooks {
     state: Mutex<State>,

@@ -23,7 +23,6 @@ pub trait RunObserver: Send + Sync {
 }
 
 /// The handling of an event's background hooks (`async`).
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// They are started, and the event goes on without them.

@@ -15,7 +15,6 @@ const MAX_VARIABLE: usize = 4 * 1024;
 const ENGINE_VARIABLES: &str = "HOOK_";
 
 /// The variables that hooks set for a session. A clone is a handle.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct SessionEnv {
     /// In plan order; later hooks override earlier ones.

@@ -11,7 +11,6 @@ use super::nesting::MAX_DEPTH;
 
 /// The fairness key of a request: hooks of one key run in order, and the keys take turns for slots.
 /// Requests without a key share the default one.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct FairnessKey(u64);
 

@@ -37,7 +37,6 @@ pub enum StartedHook {
     "the task that ran hook {hook} ended without an answer: it panicked, or the async runtime is \
      shutting down"
 )]
-#[doc(hidden)]
 pub struct RunnerGone {
     hook: String,
 }

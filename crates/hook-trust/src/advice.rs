@@ -55,7 +55,6 @@ impl Grant {
 
     /// Returns the command that takes back the trust in this hook, and in nothing else, from any directory.
     /// Where no command line can name the hook, it asks about each.
-    #[doc(hidden)]
     pub fn revoke_command(&self, project: &Path) -> String {
         let name = self.display_name();
         let project = hook_shell::quote(&project.shown().to_string());

@@ -15,7 +15,6 @@ use hook_settings::{MAX_SETTINGS, SettingsSource, listing};
 
 /// The SHA-256 of all settings files and of the decisions to trust, with where they stand and whose they
 /// are; in hexadecimal. Of files that cannot be read only that goes in.
-#[doc(hidden)]
 pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String {
     let mut hash = Sha256::new_with_prefix(b"hook settings 1\n");
     let mut update = |bytes: &[u8]| {
@@ -57,7 +56,6 @@ pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String 
 }
 
 /// The SHA-256 of some bytes, in hexadecimal.
-#[doc(hidden)]
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }

@@ -7,7 +7,6 @@ use hook_settings::{HookEntry, MatcherDefinition};
 
 /// The fingerprint of a hook as it would run. Nothing in it depends on the machine, on where the project is,
 /// or on what is in its files: of those a decision has the digest.
-#[doc(hidden)]
 pub fn fingerprint(entry: &HookEntry) -> String {
     let mut fields = Fields::new();
     fields.add("event", &[entry.event.as_str().as_bytes()]);

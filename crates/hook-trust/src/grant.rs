@@ -66,7 +66,6 @@ pub struct Grant {
 }
 
 /// What a hook was when it was trusted.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Seen {
@@ -89,7 +88,6 @@ pub struct Seen {
 
 impl Grant {
     /// What the hook is shown as: its name, else its command.
-    #[doc(hidden)]
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
@@ -101,7 +99,6 @@ impl Grant {
     }
 
     /// What the hook's failure meant when it was trusted; `None` where the decision does not say.
-    #[doc(hidden)]
     pub fn fail_behavior(&self) -> Option<FailBehavior> {
         match self.setting("failBehavior")? {
             None => Some(FailBehavior::Continue),
@@ -121,7 +118,6 @@ impl Grant {
 
     /// The matcher that the hook was trusted with; `None` where the decision does not say, or
     /// says more than this version knows.
-    #[doc(hidden)]
     pub fn matcher(&self) -> Option<Option<MatcherDefinition>> {
         let seen = self.seen.as_ref()?;
         MatcherDefinition::from_spec(seen.matcher.as_deref(), &seen.terms).ok()

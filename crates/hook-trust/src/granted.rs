@@ -20,7 +20,6 @@ use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, Launch
 use hook_shell::PROJECT_DIRECTORY;
 
 /// The warning where a copy runs and the folder in the project is another one by now.
-#[doc(hidden)]
 pub const CHANGED_SINCE_TRUSTED: &str =
     "the hooks of this project changed since you trusted them; the trusted ones run";
 

@@ -22,7 +22,6 @@ const VERSION: u32 = 1;
 const MAX_LOCK: u64 = 16 << 20;
 
 /// The lock could not be used.
-#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustLockError {
@@ -58,7 +57,6 @@ pub enum TrustLockError {
 }
 
 /// What is in the lock of a project: each hook as it was reviewed, without anything of the machine.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustLock {
     version: u32,
@@ -66,7 +64,6 @@ pub struct TrustLock {
 }
 
 /// The hooks of a project beside its lock.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockCheck {

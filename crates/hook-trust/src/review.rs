@@ -131,13 +131,11 @@ impl Review {
     }
 
     /// Makes a decision about it strict. A hook that runs in place is that by itself.
-    #[doc(hidden)]
     pub fn make_strict(&mut self) {
         self.strict |= self.digest.is_some() && self.in_place.is_none();
     }
 
     /// Whether a decision about it as it is was made, and says all that a new one would.
-    #[doc(hidden)]
     pub fn is_decided(&self) -> bool {
         self.status == TrustStatus::Trusted && self.strict == self.was_strict
     }
@@ -145,13 +143,11 @@ impl Review {
     /// Agrees that not all that the hook starts is known: what it runs may change without
     /// anybody being asked. Without this, an opaque hook is refused by
     /// [`TrustStore::grant_reviewed`](super::TrustStore::grant_reviewed).
-    #[doc(hidden)]
     pub fn accept_opaque(&mut self) {
         self.opaque_accepted = true;
     }
 
     /// Whether a decision is about the hook as it is.
-    #[doc(hidden)]
     pub fn fits(&self, grant: &Grant) -> bool {
         self.fingerprint == grant.fingerprint
             && self.digest == grant.digest
@@ -160,7 +156,6 @@ impl Review {
     }
 
     /// Whether that decision has its copy go on, since the hook itself is what it was.
-    #[doc(hidden)]
     pub fn runs_from_copy_of(&self, grant: &Grant) -> bool {
         let has_copy = grant.digest.is_some() && grant.in_place.is_none() && !grant.strict;
         has_copy && !grant.is_outdated() && self.fingerprint == grant.fingerprint
@@ -181,7 +176,6 @@ impl Review {
 
     /// How else the hook runs, by the key in settings; what is at its default is left out, and so is what
     /// holds for every hook of its kind. A string is as it is, all else JSON.
-    #[doc(hidden)]
     pub fn spec(&self) -> std::collections::BTreeMap<String, String> {
         let entry = &self.entry;
         let mut spec = spec(entry);

@@ -184,7 +184,6 @@ impl TrustStore {
     }
 
     /// The same as if nothing was ever trusted, for a store that is damaged.
-    #[doc(hidden)]
     pub fn review_untrusted(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
         review::review(project, entries, &[], None)
     }
@@ -274,7 +273,6 @@ impl TrustStore {
     ///
     /// # Errors
     /// When they cannot be copied.
-    #[doc(hidden)]
     pub fn restore<'r>(
         &self,
         project: &Path,
@@ -296,7 +294,6 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the store cannot be read or written, or nothing with that digest was trusted in the project.
-    #[doc(hidden)]
     pub fn reactivate(&self, project: &Path, digest: &str) -> Result<Vec<Grant>, TrustStoreError> {
         let matches_digest = |grant: &Grant| {
             let has_prefix = |found: &String| digest.len() >= 8 && found.starts_with(digest);
@@ -396,7 +393,6 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    #[doc(hidden)]
     pub fn revoke_grants(
         &self,
         project: &Path,

@@ -86,7 +86,6 @@ impl HookExecutionResponse {
     ///
     /// # Errors
     /// As [`from_json`](Self::from_json).
-    #[doc(hidden)]
     pub fn from_fields(fields: JsonObject) -> Result<Self, MessageError> {
         Self::from_reader(of_fields(fields)?)
     }

@@ -44,7 +44,6 @@ impl AsRef<[HookOutput]> for AggregatedHookResult {
 
 impl AggregatedHookResult {
     /// Returns the result of an event without hooks.
-    #[doc(hidden)]
     pub fn empty_success() -> Self {
         Self {
             success: true,
@@ -56,13 +55,11 @@ impl AggregatedHookResult {
     }
 
     /// Returns the result of an event for which a stage of the pipeline failed.
-    #[doc(hidden)]
     pub fn failed(error: ErrorReport) -> Self {
         Self { success: false, errors: vec![error], ..Self::empty_success() }
     }
 
     /// Writes the fields.
-    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.bool("success", self.success);
         if let Some(output) = &self.final_output {

@@ -7,7 +7,6 @@ use hook_run::HookExecutionResult;
 
 /// Returns the changes that a hook's output makes to its input, by its event's rules
 /// (reference/events.md). The patch is empty if the hook failed.
-#[doc(hidden)]
 pub fn changes(result: &HookExecutionResult, original: &HookInput) -> Patch {
     let Some(output) = result.output.as_ref().filter(|_| result.success) else {
         return Patch::default();

@@ -31,7 +31,6 @@ impl PipelineOutcome {
 const MAX_INPUTS: usize = 64 << 20;
 
 /// The results of a plan's hooks so far.
-#[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct FinishedHooks {
     /// Results with their index in the plan, in completion order.

@@ -18,7 +18,6 @@ mod early_end;
 mod finished;
 mod pipeline;
 mod processed;
-#[doc(hidden)]
 pub mod read_back;
 mod recheck;
 mod reconcile;

@@ -74,7 +74,6 @@ impl Pipeline {
     ///
     /// # Errors
     /// Returns an error if the hooks could not be run.
-    #[doc(hidden)]
     pub async fn run_into(
         &self,
         plan: &Plan,
@@ -99,7 +98,6 @@ impl Pipeline {
     ///
     /// # Errors
     /// Returns an error if the answers could not be merged.
-    #[doc(hidden)]
     pub fn merge_results(
         &self,
         plan: &Plan,

@@ -54,7 +54,6 @@ pub struct ProcessedHookResult {
 }
 
 /// A guard that did not run, and whose failure denies (reference/settings.md, `failBehavior`).
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Guard<'h> {
@@ -96,7 +95,6 @@ impl StageFailure {
     }
 
     /// Returns the code as written in messages.
-    #[doc(hidden)]
     pub fn code_name(&self) -> &str {
         self.other_code.as_deref().unwrap_or(self.code.as_str())
     }
@@ -108,7 +106,6 @@ impl StageFailure {
     }
 
     /// Adds a detail for programs.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<hook_json::RawJson>) -> Self {
         self.details.insert(name, value);
@@ -118,14 +115,12 @@ impl StageFailure {
 
 impl ProcessedHookResult {
     /// Returns the result of an event without hooks.
-    #[doc(hidden)]
     pub fn empty_success() -> Self {
         Self::of(AggregatedHookResult::empty_success())
     }
 
     /// Returns the result of an event for which a stage failed. The event proceeds unless it has a
     /// `guard`.
-    #[doc(hidden)]
     pub fn failed(failure: StageFailure, guard: Option<Guard<'_>>) -> Self {
         let mut result = Self::of(AggregatedHookResult::failed(ErrorReport {
             message: failure.message.clone(),
@@ -148,7 +143,6 @@ impl ProcessedHookResult {
     }
 
     /// Replaces the decision, its reason and the retry delay with those of another result.
-    #[doc(hidden)]
     pub fn adopt_decision(&mut self, other: Self) {
         self.decision = other.decision;
         self.reason = other.reason;
@@ -177,7 +171,6 @@ impl ProcessedHookResult {
     }
 
     /// Adds warnings, without duplicates.
-    #[doc(hidden)]
     pub fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
         warnings.into_iter().for_each(|warning| {
             if !self.warnings.contains(&warning) {
@@ -187,7 +180,6 @@ impl ProcessedHookResult {
     }
 
     /// Interprets the common fields of an aggregated result. No other code does.
-    #[doc(hidden)]
     pub fn process(event: HookEventName, aggregated: AggregatedHookResult) -> Self {
         let Some(merged) = &aggregated.final_output else { return Self::of(aggregated) };
         // Some strategies drop the common fields; read them from the outputs.
@@ -237,7 +229,6 @@ impl ProcessedHookResult {
     }
 
     /// Writes the fields, except `aggregated`: messages carry that as `output`.
-    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         out.text("decision", self.decision.as_str());
         out.optional_text("reason", self.reason.as_deref());
@@ -259,7 +250,6 @@ impl ProcessedHookResult {
     }
 
     /// Returns a tool's input with the hooks' changes; `None` if no hook changed it.
-    #[doc(hidden)]
     pub fn changed_tool_input(&self, original: &RawObject) -> Option<RawObject> {
         let modified = self.modified.as_ref()?;
         let changes = modified.get("tool_input")?.to_object().ok()?;
@@ -269,7 +259,6 @@ impl ProcessedHookResult {
 
     /// Returns the merged output with the changes of all hooks, in the form of a single hook's
     /// output. `None` if no hook returned an output.
-    #[doc(hidden)]
     pub fn to_output(&self) -> Option<HookOutput> {
         let mut output = HookOutput::clone(self.aggregated.final_output.as_deref()?);
         if let Some(modified) = &self.modified {

@@ -20,7 +20,6 @@ impl AggregatedHookResult {
     ///
     /// # Errors
     /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         let output = |object: RawObject| HookOutput::read_back(&object).map(Box::new);
@@ -51,7 +50,6 @@ impl ProcessedHookResult {
     /// # Errors
     /// Returns an error if a field is missing or has another type, or if the decision is unknown,
     /// since a caller could not act on it.
-    #[doc(hidden)]
     pub fn with_read_back(self, object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         Ok(Self {
@@ -77,7 +75,6 @@ impl StageFailure {
     ///
     /// # Errors
     /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         let name = fields.text("code").required("code", TEXT)?;
@@ -100,7 +97,6 @@ impl NotStarted {
     ///
     /// # Errors
     /// Returns an error if a field is missing or has another type.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject, event_name: &str) -> Result<Self, ShapeError> {
         let mut fields = fields_once(object)?;
         Ok(Self {

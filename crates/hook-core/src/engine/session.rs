@@ -6,7 +6,6 @@ use hook_run::SessionEnv;
 
 /// Returns the variables that the plan's hooks set; `None` if the event's answers have no `env`.
 /// Variables that cannot be set become warnings of the outcome.
-#[doc(hidden)]
 pub fn session_env(plan: &Plan, outcome: &mut PipelineOutcome) -> Option<SessionEnv> {
     if !plan.event.row().answers.contains(&"env") {
         return None;

@@ -41,7 +41,6 @@ impl Explanation {
     }
 
     /// Returns the index of a hook's group, if the hook is in the plan.
-    #[doc(hidden)]
     pub fn group_of(&self, hook: &ExplainedHook) -> Option<usize> {
         let plan_index = hook.plan_index?;
         self.groups.iter().position(|group| group.hooks.contains(&plan_index))

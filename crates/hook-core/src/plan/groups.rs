@@ -58,7 +58,6 @@ impl Plan {
     }
 
     /// Returns the first hook whose failure denies.
-    #[doc(hidden)]
     pub fn blocking_on_failure(&self) -> Option<&Hook> {
         let hooks = self.hooks.iter().map(|planned| &planned.hook).chain(self.late_guard.get());
         hooks.map(|hook| &**hook).find(|hook| hook.fail_behavior == FailBehavior::Block)

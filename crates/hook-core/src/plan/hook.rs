@@ -97,7 +97,6 @@ impl Hook {
     }
 
     /// Returns its own environment variables; `None` if it is not a command.
-    #[doc(hidden)]
     pub fn variables(&self) -> Option<BTreeMap<&str, &str>> {
         Some(self.executor.identity()?.env)
     }
@@ -123,7 +122,6 @@ impl Hook {
     }
 
     /// Returns `true` if it runs in turn behind the others of its priority, as hooks of modules do.
-    #[doc(hidden)]
     pub fn runs_in_turn(&self) -> bool {
         self.in_turn
     }
@@ -131,7 +129,6 @@ impl Hook {
     /// Returns `true` if it is a trusted guard (`failBehavior: block`) that cannot run: because it
     /// changed, or because its settings file has errors. Its events are blocked until a user
     /// decides.
-    #[doc(hidden)]
     pub fn blocks_without_running(&self) -> bool {
         self.suspended.is_some()
     }
@@ -152,7 +149,6 @@ impl Hook {
     }
 
     /// Returns `true` if it is a placeholder for a worker's undeclared hooks.
-    #[doc(hidden)]
     pub fn is_placeholder(&self) -> bool {
         self.is_placeholder
     }
@@ -217,7 +213,6 @@ impl Hook {
     }
 
     /// Returns how it is started.
-    #[doc(hidden)]
     pub fn start(&self) -> HookStart<'_> {
         self.executor.start()
     }
@@ -229,7 +224,6 @@ impl Hook {
     }
 
     /// Returns the reason why it blocks its event instead of running, if it does.
-    #[doc(hidden)]
     pub fn suspension(&self) -> Option<String> {
         Some(self.suspended.as_ref()?.failure().to_string())
     }

@@ -63,7 +63,6 @@ impl HookRegistry {
 
     /// Returns the first enabled foreign hook that runs before a tool: it might have refused a call
     /// that cannot be parsed.
-    #[doc(hidden)]
     pub fn foreign_before_tool(&self, event: HookEventName) -> Option<Arc<Hook>> {
         let hooks =
             if event.is_before_tool() { self.table().hooks(event) } else { Default::default() };
@@ -71,7 +70,6 @@ impl HookRegistry {
     }
 
     /// Returns the first enabled hook of the event whose failure denies, regardless of its matcher.
-    #[doc(hidden)]
     pub fn blocking_on_failure(&self, event: HookEventName) -> Option<Arc<Hook>> {
         let hooks = self.table().hooks(event);
         hooks.iter().find(|hook| hook.fail_behavior == FailBehavior::Block).cloned()

@@ -228,7 +228,6 @@ impl HookRegistry {
     ///
     /// This affects only the plans of this registry. A reload creates another one, which takes over
     /// the switches set by `HookSystem::set_hook_enabled`.
-    #[doc(hidden)]
     pub fn set_enabled(&self, name: &str, enabled: bool) -> usize {
         let mut state = write(&self.state);
         state.switches.retain(|(known, _)| known != name);
@@ -241,7 +240,6 @@ impl HookRegistry {
 
     /// Registers a function of the host as a hook, behind all others of its event. If the number is
     /// taken, the existing hook stays. The cost depends only on the number of hooks of the event.
-    #[doc(hidden)]
     pub fn register(&self, number: u64, handler: &HandlerHook, runner: &Runner) -> Arc<Hook> {
         let mut state = write(&self.state);
         if let Some(known) = state.registered.get(&number) {
@@ -256,7 +254,6 @@ impl HookRegistry {
     }
 
     /// Removes a registered hook. Requests in flight keep their plans.
-    #[doc(hidden)]
     pub fn unregister(&self, number: u64) -> Option<Arc<Hook>> {
         let mut state = write(&self.state);
         let hook = state.registered.remove(&number)?;
@@ -265,7 +262,6 @@ impl HookRegistry {
     }
 
     /// Returns the switches set at run time, for a reloaded registry.
-    #[doc(hidden)]
     pub fn switches(&self) -> Vec<(String, bool)> {
         read(&self.state).switches.clone()
     }
@@ -279,7 +275,6 @@ impl HookRegistry {
     /// unreadable settings file whose hooks may run, or an unreadable trust store. `None` if all
     /// guards are known. Settings of an untrusted project are ignored, since none of their hooks
     /// would run.
-    #[doc(hidden)]
     pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
         let of_store =
             self.diagnostics.iter().find(|diagnostic| diagnostic.rule == Rule::TrustStore);
@@ -292,7 +287,6 @@ impl HookRegistry {
     }
 
     /// Returns the error of an unreadable settings file whose text mentions a guard, if any.
-    #[doc(hidden)]
     pub fn unread_guard(&self) -> Option<&Diagnostic> {
         self.unread_guard.as_ref()
     }
@@ -300,7 +294,6 @@ impl HookRegistry {
     /// Returns a guard of a declared event with that name that the event no longer plans or obeys:
     /// the event was declared differently when the guard was read, registered or trusted, or is not
     /// declared any more. Built-in events have none.
-    #[doc(hidden)]
     pub fn displaced_guard(&self, name: &str, event: Option<HookEventName>) -> Option<Arc<Hook>> {
         if event.is_some_and(|event| !event.row().is_declared()) {
             return None;
@@ -337,7 +330,6 @@ impl HookRegistry {
 
     /// Returns the warnings for every caller that fires the event: errors in settings that make
     /// hooks unavailable, ineffective matchers of its hooks, and its untrusted hooks.
-    #[doc(hidden)]
     pub fn notices(&self, event: Option<HookEventName>) -> impl Iterator<Item = &str> {
         let of_event =
             event.and_then(|event| self.notices.get(event)).map_or(&[][..], Vec::as_slice);
@@ -349,13 +341,11 @@ impl HookRegistry {
     }
 
     /// Returns the workers that declare their hooks themselves.
-    #[doc(hidden)]
     pub fn wildcard_workers(&self) -> &[Arc<WildcardWorker>] {
         &self.wildcard_workers
     }
 
     /// Returns the enabled workers without a declaration, or with one that is not in effect yet.
-    #[doc(hidden)]
     pub fn due_workers(&self) -> Vec<Arc<WildcardWorker>> {
         let state = read(&self.state);
         let is_on = |worker: &&Arc<WildcardWorker>| is_on(&worker.template, &state.switches);
@@ -369,7 +359,6 @@ impl HookRegistry {
 
     /// Makes the placeholders of a worker block. With `has_guard`, the worker has a guard that
     /// cannot be parsed; without it, there may be a guard, as in a module that is not loaded.
-    #[doc(hidden)]
     pub fn block_for(&self, worker: &Arc<WildcardWorker>, events: &Events, has_guard: bool) {
         let problem = worker.problem();
         let placeholders = placeholders(&worker.template, events, has_guard, problem.as_deref());
@@ -377,7 +366,6 @@ impl HookRegistry {
     }
 
     /// Applies a worker's declaration with the given number.
-    #[doc(hidden)]
     pub fn declare(
         &self,
         worker: &Arc<WildcardWorker>,
@@ -405,7 +393,6 @@ impl HookRegistry {
 
     /// Sets the lost guards of departed clients. Each becomes a warning to every caller that fires
     /// its event.
-    #[doc(hidden)]
     pub fn set_lost_registrations<'l>(
         &self,
         lost: impl Iterator<Item = &'l (HookEventName, Box<str>)>,
@@ -416,7 +403,6 @@ impl HookRegistry {
     }
 
     /// Returns the warnings about an event's lost guards of departed clients.
-    #[doc(hidden)]
     pub fn lost_registrations(&self, event: Option<HookEventName>) -> Vec<String> {
         if !self.has_lost.load(Ordering::Acquire) {
             return Vec::new();
@@ -436,7 +422,6 @@ impl HookRegistry {
     }
 
     /// Returns warnings about workers of the event's hooks that are no longer restarted.
-    #[doc(hidden)]
     pub fn broken_workers(&self, event: Option<HookEventName>) -> impl Iterator<Item = String> {
         let worker_hooks =
             event.and_then(|event| self.worker_hooks.get(event)).map_or(&[][..], Vec::as_slice);
@@ -450,7 +435,6 @@ impl HookRegistry {
     }
 
     /// Starts the eager workers. Failures are logged, and reported at the first call.
-    #[doc(hidden)]
     pub fn start_workers(&self) {
         for hook in self.hooks.iter().filter(|hook| hook.is_trusted()) {
             let is_on = is_on(hook, &read(&self.state).switches);
@@ -462,7 +446,6 @@ impl HookRegistry {
 
     /// Returns a warning for each trusted guard that is missing from the project's settings or
     /// disabled by them. The warnings of one event are among its [`notices`](Self::notices).
-    #[doc(hidden)]
     pub fn lost_guards(&self) -> &[String] {
         &self.lost_guards
     }

@@ -17,7 +17,6 @@ pub struct SwitchedOff {
 }
 
 /// The kind of a switch that disables a hook.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Switch {

@@ -21,7 +21,6 @@ use hook_json::text::{is_hidden, nearest, shortened};
 const MAX_EVENT_NAME: usize = 64;
 
 /// The pattern for names of declared events, as a regular expression.
-#[doc(hidden)]
 pub const EVENT_NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_]{0,63}$";
 
 /// The maximum number of declared events per engine.
@@ -34,7 +33,6 @@ const MAX_ROWS: usize = 10_000;
 const MAX_TEXT: usize = 256;
 
 /// The fields of an event definition in settings and messages, without its name.
-#[doc(hidden)]
 pub const DEFINITION_FIELDS: [Field; 3] = [
     Field::optional(
         "matching",
@@ -156,7 +154,6 @@ impl EventDefinition {
     ///
     /// # Errors
     /// Names the field that is invalid or unknown.
-    #[doc(hidden)]
     pub fn read(name: impl Into<String>, fields: JsonObject) -> Result<Self, ShapeError> {
         const MERGE: &str = "or-decision, field-replacement, simple, observe, first or last";
         let mut fields = FieldReader::new(fields);
@@ -431,7 +428,6 @@ impl Events {
     }
 
     /// Removes a declared event; built-in events stay.
-    #[doc(hidden)]
     pub fn remove(&mut self, event: HookEventName) {
         if self.declared.get(event.as_str()) == Some(&event) {
             Arc::make_mut(&mut self.declared).remove(event.as_str());
@@ -445,7 +441,6 @@ impl Events {
 
     /// Like [`from_name`](Self::from_name), but without the events that only possibly
     /// untrusted projects declare.
-    #[doc(hidden)]
     pub fn from_confirmed_name(&self, name: &str) -> Option<HookEventName> {
         HookEventName::from_name(name).or_else(|| self.declared.get(name).copied())
     }
@@ -473,7 +468,6 @@ impl Events {
 
     /// Returns a message about an unknown name, with a hint: the native name if other agents have
     /// an event of that name, else the nearest name, else all names.
-    #[doc(hidden)]
     pub fn unknown_message(&self, name: &str) -> String {
         let hint = match (HookEventName::from_foreign_name(name), self.nearest(name)) {
             (Some(event), _) => format!("what other agents call so is {event} here"),

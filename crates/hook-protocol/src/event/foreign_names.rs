@@ -28,7 +28,6 @@ pub(super) static FOREIGN_NAMES: [(&str, HookEventName); 19] = [
 
 impl HookEventName {
     /// Returns the event that other agents call `name`, ignoring case.
-    #[doc(hidden)]
     pub fn from_foreign_name(name: &str) -> Option<Self> {
         let known = FOREIGN_NAMES.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name));
         known.map(|(_, event)| *event)

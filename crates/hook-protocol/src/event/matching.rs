@@ -1,7 +1,6 @@
 //! The comparison of matchers with an event's payload.
 
 /// The payload field that matchers are compared with, and the kind of comparison.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matching {
     /// The event has no subject: every matcher matches.

@@ -35,7 +35,6 @@ impl MergeStrategy {
     ];
 
     /// The names of the strategies in event definitions.
-    #[doc(hidden)]
     pub const NAMES: [&'static str; 6] = [
         Self::DECLARABLE[0].0,
         Self::DECLARABLE[1].0,
@@ -57,7 +56,6 @@ impl MergeStrategy {
     }
 
     /// Returns `true` if hooks' decisions have no effect.
-    #[doc(hidden)]
     pub fn is_observe_only(self) -> bool {
         self == Self::Observe
     }

@@ -19,7 +19,6 @@ pub const WILDCARD: &str = "*";
 pub struct HookEventName(&'static EventRow);
 
 /// The fields of an event that hold a model SDK's payload and must be translated.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelPayload {
     /// No fields.
@@ -48,7 +47,6 @@ pub enum Chain {
 }
 
 /// One row of the event table.
-#[doc(hidden)]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventRow {
@@ -127,7 +125,6 @@ impl EventRow {
 
 impl HookEventName {
     /// Returns `true` if it stands for every event, in settings.
-    #[doc(hidden)]
     pub fn is_wildcard(self) -> bool {
         self.row().name == WILDCARD
     }
@@ -138,7 +135,6 @@ impl HookEventName {
     }
 
     /// Returns the event's row in the table.
-    #[doc(hidden)]
     pub fn row(self) -> &'static EventRow {
         self.0
     }
@@ -154,7 +150,6 @@ impl HookEventName {
     }
 
     /// Returns `true` if the event is about a tool call.
-    #[doc(hidden)]
     pub fn is_tool_event(self) -> bool {
         self.row().fields.iter().any(|field| field.name == "tool_input")
     }

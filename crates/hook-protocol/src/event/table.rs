@@ -36,7 +36,6 @@ impl EventRow {
 
 impl HookEventName {
     /// The number of built-in events.
-    #[doc(hidden)]
     pub const COUNT: usize = EVENTS.len();
 
     /// Returns all built-in events, in the order of reference/events.md.
@@ -133,7 +132,6 @@ macro_rules! events {
             }
 
             /// Returns the text that matchers are compared with; `None` if the event has none.
-            #[doc(hidden)]
             pub fn match_subject(&self) -> Option<&str> {
                 match self {
                     $(Self::$event(payload) => payload.match_subject(),)+
@@ -142,7 +140,6 @@ macro_rules! events {
             }
 
             /// Returns the arguments of a tool, if the event is about one.
-            #[doc(hidden)]
             pub fn tool_input(&self) -> Option<&RawObject> {
                 match self {
                     $(Self::$event(payload) => payload.tool_input(),)+
@@ -156,7 +153,6 @@ macro_rules! events {
             }
 
             /// Returns the model SDK's parts, which are translated before hooks see them.
-            #[doc(hidden)]
             pub fn model_payloads(&mut self) -> ModelPayloads<'_> {
                 match self {
                     $(Self::$event(payload) => payload.model_payloads(),)+

@@ -1,7 +1,6 @@
 //! Topics of events, for pages that list events.
 
 /// The topic of an event: its heading in lists of events. It has no other effect.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Topic {

@@ -27,7 +27,6 @@ pub use file_calls::{
 pub use files::{FileAccess, ToolFiles};
 pub use kind::ToolKind;
 pub use kind::is_mcp_tool_name;
-#[doc(hidden)]
 pub use names::native_name;
 pub use names::{APPLY_PATCH, all_names, is_same_tool, matcher_names, nearest_name};
 pub use patch::{MARK, file_headers};

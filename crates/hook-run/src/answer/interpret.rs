@@ -33,7 +33,6 @@ const NO_COLOURS: &str = "print it without colours";
 const STDOUT: &str = "print the answer on stdout";
 
 /// The outcome of one hook's run.
-#[doc(hidden)]
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     /// The hook's output.

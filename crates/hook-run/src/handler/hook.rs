@@ -163,7 +163,6 @@ impl HandlerHook {
 
     /// Creates a hook of a client or worker, called in a session under this id. A foreign hook uses
     /// the input and answer formats of its agent.
-    #[doc(hidden)]
     pub fn called(
         event: HookEventName,
         name: impl Into<String>,
@@ -177,7 +176,6 @@ impl HandlerHook {
     }
 
     /// Adds a listener for failed calls that result in no answer.
-    #[doc(hidden)]
     #[must_use]
     pub fn on_failure(mut self, listener: FailureListener) -> Self {
         if let Function::Session(called) = &mut self.function {
@@ -187,7 +185,6 @@ impl HandlerHook {
     }
 
     /// Creates a handler of a module, in a foreign format. It runs [in turn](Self::in_turn).
-    #[doc(hidden)]
     pub fn of_module(
         event: HookEventName,
         name: impl Into<String>,
@@ -250,7 +247,6 @@ impl HandlerHook {
 
     /// Makes the hook run after the other hooks of its priority and one by one with hooks like it,
     /// as modules' do. If one of them ends the event, the rest are skipped.
-    #[doc(hidden)]
     #[must_use]
     pub fn in_turn(mut self) -> Self {
         self.in_turn = true;
@@ -286,7 +282,6 @@ impl HandlerHook {
     }
 
     /// Returns the problems of the hook's matcher; see [`Matcher::compile`].
-    #[doc(hidden)]
     pub fn matcher_problems(&self) -> Vec<MatcherProblem> {
         self.compiled_matcher().1
     }
@@ -301,13 +296,11 @@ impl HandlerHook {
     }
 
     /// Returns `true` if the hook sets its timeout itself.
-    #[doc(hidden)]
     pub fn has_timeout(&self) -> bool {
         self.timeout.is_some()
     }
 
     /// Returns `true` if the hook sets its `fail_behavior` itself.
-    #[doc(hidden)]
     pub fn has_fail_behavior(&self) -> bool {
         self.has_fail_behavior
     }
@@ -318,7 +311,6 @@ impl HandlerHook {
     }
 
     /// Returns `true` if the hook's failure denies this event.
-    #[doc(hidden)]
     pub fn is_guard_of(&self, event: HookEventName) -> bool {
         self.event == event && self.fail_behavior == FailBehavior::Block
     }

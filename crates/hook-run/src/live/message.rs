@@ -39,7 +39,6 @@ pub enum ToHook {
         outcome: Result<RawJson, HostCallError>,
     },
     /// The rest of a partly written line, without its end.
-    #[doc(hidden)]
     Rest(Vec<u8>),
     /// The last message.
     Close {

@@ -134,7 +134,6 @@ impl CallSession {
     }
 
     /// Returns `true` if the hook runs on this machine, as this user.
-    #[doc(hidden)]
     pub fn is_local(&self) -> bool {
         self.shared.is_local
     }

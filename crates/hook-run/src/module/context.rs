@@ -159,7 +159,6 @@ impl CommandContext {
     ///
     /// # Errors
     /// Returns an error if the module has no host yet.
-    #[doc(hidden)]
     pub fn of(module: &ModuleHandle, cwd: &str, session_id: &str) -> Result<Self, HostCallError> {
         let client = module.client()?;
         let (cwd, session_id) = (cwd.into(), session_id.into());
@@ -167,13 +166,11 @@ impl CommandContext {
     }
 
     /// Runs a command's function, so that all requests of its module are made for the command.
-    #[doc(hidden)]
     pub async fn scope<T>(&self, command: impl Future<Output = T>) -> T {
         CALL.scope(self.client.clone(), command).await
     }
 
     /// Returns the host failures since the last call that the command did not see.
-    #[doc(hidden)]
     pub fn take_failures(&self) -> Vec<String> {
         self.client.take_failures()
     }

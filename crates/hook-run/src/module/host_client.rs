@@ -220,7 +220,6 @@ impl ModuleHandle {
     }
 
     /// Connects the module to a host, with its services between calls.
-    #[doc(hidden)]
     pub fn ready(&self, host: Option<Arc<dyn HostServices>>) {
         self.state().ready = Some(host);
     }

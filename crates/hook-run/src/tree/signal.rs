@@ -1,7 +1,6 @@
 //! The signal that asks processes to end.
 
 /// The signal that asks a hook to end before it is killed.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndSignal {

@@ -199,7 +199,6 @@ pub struct WorkerStatus {
 
 impl WorkerStatus {
     /// The names of all states.
-    #[doc(hidden)]
     pub const STATES: [&str; 4] = [STOPPED, "starting", "ready", BROKEN];
 
     /// Returns `true` if the worker is not started any more.
@@ -213,7 +212,6 @@ impl WorkerStatus {
     }
 
     /// Reads the output of [`write`](Self::write); returns `None` for anything else.
-    #[doc(hidden)]
     pub fn read_back(object: &RawObject) -> Option<Self> {
         let fields = object.fields();
         let state_name = fields.get("state")?.to_text()?;
@@ -233,7 +231,6 @@ impl WorkerStatus {
     }
 
     /// Writes the status as fields of a message.
-    #[doc(hidden)]
     pub fn write(&self, object: &mut ObjectWriter<'_>) {
         object.text("state", self.state);
         object.integer("restarts", self.restarts.into());

@@ -29,11 +29,6 @@ pub(super) fn check(
     report_duplicates(files, index, project, findings);
 }
 
-/// Returns the name by which a hook is disabled.
-fn name_of(entry: &HookEntry) -> &str {
-    entry.name.as_deref().unwrap_or(&entry.command)
-}
-
 /// The names of hooks, from the viewpoint of one file.
 struct Names<'f> {
     /// Names of hooks that it may disable, in no particular order.
@@ -140,7 +135,7 @@ fn report_duplicates(
             if std::ptr::eq(earlier, entry) || position < index {
                 continue;
             }
-            let name = shortened(name_of(entry));
+            let name = shortened(entry.display_name());
             // Duplicates are correct if the agent runs each of them; but a hook that is both
             // imported and found in the agent's own file is a mistake.
             let is_discovered =

@@ -10,11 +10,9 @@ macro_rules! words {
 
         impl $name {
             /// All variants, in the order of reference/events.md.
-            #[doc(hidden)]
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The names of all variants.
-            #[doc(hidden)]
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             pub(crate) const EXPECTED: &'static str = concat!("one of", $(" `", $word, "`",)+);

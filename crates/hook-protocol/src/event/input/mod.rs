@@ -17,7 +17,6 @@ pub use super::table::EventPayload;
 pub use keywords::{
     CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
 };
-#[doc(hidden)]
 pub use original::OriginalMessage;
 pub(crate) use payload::Payload;
 pub use payload::*;

@@ -118,7 +118,6 @@ pub struct RequestInput {
     /// Unknown fields, which scripts get unchanged.
     pub extra: JsonObject,
     /// The agent's original message, if the agent has its own hook format.
-    #[doc(hidden)]
     pub original: Option<Arc<OriginalMessage>>,
 }
 
@@ -288,7 +287,6 @@ pub struct EventInput {
     /// Unknown fields of the request.
     pub extra: JsonObject,
     /// The agent's original message, if the agent has its own hook format.
-    #[doc(hidden)]
     pub original: Option<Arc<OriginalMessage>>,
     /// The working directory, absolute if the host's is. A request may give a relative one.
     pub directory: Arc<Path>,
@@ -311,7 +309,6 @@ impl EventInput {
     }
 
     /// Returns the fields without a tool call's `files`, which need the file system.
-    #[doc(hidden)]
     pub fn fields_without_files(&self) -> JsonObject {
         RawObject::from_written(self.serialize(None)).fields()
     }

@@ -27,7 +27,6 @@ struct Shared {
 
 impl HookInput {
     /// Creates a shared input.
-    #[doc(hidden)]
     pub fn new(input: EventInput) -> Self {
         let shared = Shared {
             input,

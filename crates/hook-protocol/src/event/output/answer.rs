@@ -11,7 +11,6 @@ use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 pub const TOOL_INPUT_REPLACES: &str = "toolInputReplaces";
 
 /// The reason that is shown for a decision without one.
-#[doc(hidden)]
 pub const NO_REASON: &str = "No reason provided";
 
 /// The output of one hook, or of several merged.
@@ -95,7 +94,6 @@ impl HookOutput {
 
     /// Removes unknown fields of `hookSpecificOutput` on events where they make an output invalid.
     /// Another engine that merged the output has already warned about them.
-    #[doc(hidden)]
     #[must_use]
     pub fn without_unknown_fields(mut self, event: HookEventName) -> Self {
         if let (Some(specific), true) = (&mut self.hook_specific_output, event.is_model_event()) {
@@ -228,7 +226,6 @@ impl HookOutput {
     }
 
     /// Writes the fields.
-    #[doc(hidden)]
     pub fn write(&self, out: &mut ObjectWriter<'_>) {
         if let Some(value) = self.should_continue {
             out.bool("continue", value);

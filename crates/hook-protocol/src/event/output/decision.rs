@@ -58,13 +58,11 @@ impl Decision {
     }
 
     /// Returns `true` if it blocks.
-    #[doc(hidden)]
     pub fn is_blocking(&self) -> bool {
         matches!(self, Self::Block | Self::Deny)
     }
 
     /// Returns the policy decision for the caller.
-    #[doc(hidden)]
     pub fn policy(&self) -> PolicyDecision {
         match self {
             Self::Block | Self::Deny => PolicyDecision::Block,
@@ -106,11 +104,9 @@ pub enum PolicyDecision {
 
 impl PolicyDecision {
     /// All decisions, from weakest to strongest.
-    #[doc(hidden)]
     pub const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
 
     /// Returns the decision with that name in messages.
-    #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|decision| decision.as_str() == name)
     }

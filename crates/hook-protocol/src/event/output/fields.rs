@@ -10,7 +10,6 @@ pub(super) use hook_json::field::{Field, FieldKind};
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;
 
 /// The fields that every output can have.
-#[doc(hidden)]
 pub static COMMON_FIELDS: [Field; 9] = [
     Field::optional("continue", FieldKind::Bool, "`false` stops the agent."),
     Field::optional("stopReason", FieldKind::Text, "Why it stops."),
@@ -42,7 +41,6 @@ pub static COMMON_FIELDS: [Field; 9] = [
 ];
 
 /// The fields of `hookSpecificOutput` that the engine or the caller acts on.
-#[doc(hidden)]
 pub static SPECIFIC_FIELDS: [Field; 22] = [
     Field::optional("hookEventName", FieldKind::Text, "The event, for scripts that say it."),
     Field::optional("additionalContext", FieldKind::Text, "Text for the model."),

@@ -24,7 +24,6 @@ const FOREIGN_NAMES: [(&str, &str); 3] = [
 impl HookOutput {
     /// Returns warnings about parts of this output that probably do not do what was meant on that
     /// event: at most one for each kind of mistake.
-    #[doc(hidden)]
     pub fn mistakes(&self, event: HookEventName) -> Vec<String> {
         let specific = self.hook_specific_output.as_ref();
         let specific_names = || specific.into_iter().flat_map(|fields| fields.iter()).map(name);
