@@ -1,5 +1,5 @@
 //! Decides about calls, one JSON object a line: `{"kind": "shell", "command": …}`.
-use hook_rules::{Call, Effect, Place, RuleFile, Rules};
+use hook_rules::{Call, Directories, Effect, RuleFile, Rules};
 use std::io::{BufRead, Write};
 
 fn main() {
@@ -21,13 +21,13 @@ fn main() {
         let (command, path) = (text("command"), text("path"));
         let cwd = if text("cwd").is_empty() { "/home/dev/project".to_owned() } else { text("cwd") };
         let home = if text("home").is_empty() { "/home/dev".to_owned() } else { text("home") };
-        let place = Place::new(cwd.clone(), cwd, home);
+        let directories = Directories::new(cwd.clone(), cwd, home);
         let call = match text("kind").as_str() {
             "shell" => Call::shell(&command),
             "file_read" => Call::read(&path),
             _ => Call::write(&path),
         };
-        let decision = rules.decide(&call, &place);
+        let decision = rules.decide(&call, &directories);
         let denied = decision.effect().is_some_and(|effect| effect >= Effect::Ask);
         if verbose {
             writeln!(

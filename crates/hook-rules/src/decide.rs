@@ -14,15 +14,15 @@ use crate::words::WordPattern;
 
 /// The directories in which a call is made. All are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Directories {
     cwd: String,
     project: String,
     home: String,
     temp: Vec<String>,
 }
 
-impl Place {
-    /// Creates a place from the working directory, the project and the home directory.
+impl Directories {
+    /// Creates directories from the working directory, the project and the home directory.
     pub fn new(
         cwd: impl Into<String>,
         project: impl Into<String>,
@@ -119,16 +119,16 @@ pub struct Match {
 pub struct Rules {
     files: Vec<Arc<RuleFile>>,
     /// Shell rules by program: indices of file, rule and subject.
-    by_program: HashMap<String, Vec<Place3>>,
+    by_program: HashMap<String, Vec<RuleIndex>>,
     /// Shell rules about other programs.
-    of_any: Vec<Place3>,
-    reads: Vec<Place3>,
-    writes: Vec<Place3>,
-    others: Vec<Place3>,
+    of_any: Vec<RuleIndex>,
+    reads: Vec<RuleIndex>,
+    writes: Vec<RuleIndex>,
+    others: Vec<RuleIndex>,
 }
 
 /// The indices of a file, a rule and a subject.
-type Place3 = (usize, usize, usize);
+type RuleIndex = (usize, usize, usize);
 
 impl Rules {
     /// Compiles the rules of files.
@@ -149,7 +149,7 @@ impl Rules {
                     continue;
                 }
                 for (subject_index, subject) in rule.subjects.iter().enumerate() {
-                    let place = (file_index, rule_index, subject_index);
+                    let directories = (file_index, rule_index, subject_index);
                     match subject {
                         Subject::Shell(shell) => {
                             let programs: Option<Vec<&str>> =
@@ -161,16 +161,16 @@ impl Rules {
                                             .by_program
                                             .entry(program.to_owned())
                                             .or_default()
-                                            .push(place);
+                                            .push(directories);
                                     }
                                 }
-                                None => rules.of_any.push(place),
+                                None => rules.of_any.push(directories),
                             }
                         }
-                        Subject::Read(_) => rules.reads.push(place),
-                        Subject::Write(_) => rules.writes.push(place),
+                        Subject::Read(_) => rules.reads.push(directories),
+                        Subject::Write(_) => rules.writes.push(directories),
                         Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) => {
-                            rules.others.push(place)
+                            rules.others.push(directories)
                         }
                     }
                 }
@@ -190,14 +190,17 @@ impl Rules {
     }
 
     /// Decides about a call.
-    pub fn decide(&self, call: &Call<'_>, place: &Place) -> Decision {
+    pub fn decide(&self, call: &Call<'_>, directories: &Directories) -> Decision {
         let mut found = Vec::new();
-        let surroundings =
-            Surroundings { cwd: &place.cwd, project: &place.project, home: &place.home };
+        let surroundings = Surroundings {
+            cwd: &directories.cwd,
+            project: &directories.project,
+            home: &directories.home,
+        };
         for command in &call.commands {
             let reading = read(command, &surroundings);
             for invocation in &reading.invocations {
-                self.invocation(invocation, command, place, &mut found);
+                self.invocation(invocation, command, directories, &mut found);
             }
             if let Some(opaque) = reading.opaque.first() {
                 self.opaque(
@@ -211,19 +214,19 @@ impl Rules {
         if let Some(reason) = &call.unread {
             self.opaque(reason, String::new(), None, &mut found);
         }
-        for (paths, places, is_read) in
+        for (paths, indices, is_read) in
             [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)]
         {
             for path in paths {
-                let absolute = self.absolute(path, place);
-                for at in places {
+                let absolute = self.absolute(path, directories);
+                for at in indices {
                     let (file, rule, subject) = self.get(*at);
                     let patterns = match subject {
                         Subject::Read(patterns) if is_read => patterns,
                         Subject::Write(patterns) if !is_read => patterns,
                         _ => continue,
                     };
-                    if patterns.matches(&absolute, place) {
+                    if patterns.matches(&absolute, directories) {
                         push(&mut found, matched(file, rule, path.to_string(), None));
                     }
                 }
@@ -270,27 +273,27 @@ impl Rules {
         }
     }
 
-    fn get(&self, (file, rule, subject): Place3) -> (&RuleFile, &Rule, &Subject) {
+    fn get(&self, (file, rule, subject): RuleIndex) -> (&RuleFile, &Rule, &Subject) {
         let file = &self.files[file];
         let rule = &file.rules[rule];
         (file, rule, &rule.subjects[subject])
     }
 
-    fn absolute(&self, path: &str, place: &Place) -> String {
+    fn absolute(&self, path: &str, directories: &Directories) -> String {
         let path = match path.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                format!("{}{rest}", place.home)
+                format!("{}{rest}", directories.home)
             }
             _ => path.to_owned(),
         };
-        hook_shell::invocations::join(Some(&place.cwd), &path).unwrap_or(path)
+        hook_shell::invocations::join(Some(&directories.cwd), &path).unwrap_or(path)
     }
 
     fn invocation(
         &self,
         invocation: &Invocation,
         command: &str,
-        place: &Place,
+        directories: &Directories,
         found: &mut Vec<Match>,
     ) {
         let program = invocation.program();
@@ -304,7 +307,7 @@ impl Rules {
                     .map(|operand| operand.text.as_str())
                     .collect()
             });
-            if shell_matches(shell, invocation, facts, place) {
+            if shell_matches(shell, invocation, facts, directories) {
                 push(
                     found,
                     matched(
@@ -317,16 +320,16 @@ impl Rules {
             }
         }
         for access in &invocation.files {
-            let places = match access.access {
+            let indices = match access.access {
                 Access::Read => &self.reads,
                 Access::Write => &self.writes,
             };
-            for at in places {
+            for at in indices {
                 let (file, rule, subject) = self.get(*at);
                 let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
                     continue;
                 };
-                if patterns.matches(&access.path, place) {
+                if patterns.matches(&access.path, directories) {
                     push(
                         found,
                         matched(
@@ -396,7 +399,7 @@ fn shell_matches(
     rule: &ShellRule,
     invocation: &Invocation,
     operands: &[&str],
-    place: &Place,
+    directories: &Directories,
 ) -> bool {
     let program = invocation.program();
     if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
@@ -437,7 +440,7 @@ fn shell_matches(
             .files
             .iter()
             .filter(|file| access.is_none_or(|access| file.access == access))
-            .any(|file| patterns.matches(&file.path, place))
+            .any(|file| patterns.matches(&file.path, directories))
     };
     if rule.files.as_ref().is_some_and(|patterns| !uses(patterns, None))
         || rule.reads.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Read)))

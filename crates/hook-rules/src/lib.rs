@@ -16,7 +16,7 @@
 //! # Example
 //!
 //! ```
-//! use hook_rules::{Call, Effect, Place, RuleFile, Rules};
+//! use hook_rules::{Call, Effect, Directories, RuleFile, Rules};
 //!
 //! let text = r#"
 //! [[rule]]
@@ -27,10 +27,10 @@
 //! let file = RuleFile::parse("git.toml", text);
 //! assert!(file.problems.is_empty());
 //! let rules = Rules::new([file]);
-//! let place = Place::new("/code/thing", "/code/thing", "/home/me");
-//! let decision = rules.decide(&Call::shell("cd x && sudo git push -f origin"), &place);
+//! let directories = Directories::new("/code/thing", "/code/thing", "/home/me");
+//! let decision = rules.decide(&Call::shell("cd x && sudo git push -f origin"), &directories);
 //! assert_eq!(decision.effect(), Some(Effect::Deny));
-//! assert!(rules.decide(&Call::shell("git push"), &place).effect().is_none());
+//! assert!(rules.decide(&Call::shell("git push"), &directories).effect().is_none());
 //! ```
 
 mod decide;
@@ -40,5 +40,5 @@ mod paths;
 mod regex;
 mod words;
 
-pub use decide::{Call, Decision, Match, Place, Rules};
+pub use decide::{Call, Decision, Directories, Match, Rules};
 pub use file::{Effect, Expectation, Problem, RuleFile, RuleTest, TestKind};

@@ -3,7 +3,7 @@
 
 use hook_shell::invocations::UNKNOWN;
 
-use crate::decide::Place;
+use crate::decide::Directories;
 use crate::words::{WordPattern, glob_matches};
 
 /// Patterns of paths, of which some exclude.
@@ -56,19 +56,20 @@ impl PathPatterns {
 
     /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
     /// given, since nothing shows that it is excluded.
-    pub(crate) fn matches(&self, path: &str, place: &Place) -> bool {
+    pub(crate) fn matches(&self, path: &str, directories: &Directories) -> bool {
         let components: Vec<&str> =
             path.split('/').filter(|component| !component.is_empty()).collect();
         let is_unknown = !path.starts_with('/');
         let is_wanted = match self.wanted.is_empty() {
             true => true,
             false => {
-                !is_unknown && self.wanted.iter().any(|pattern| pattern.matches(&components, place))
+                !is_unknown
+                    && self.wanted.iter().any(|pattern| pattern.matches(&components, directories))
             }
         };
         is_wanted
             && (is_unknown
-                || !self.excluded.iter().any(|pattern| pattern.excludes(&components, place)))
+                || !self.excluded.iter().any(|pattern| pattern.excludes(&components, directories)))
     }
 }
 
@@ -139,19 +140,19 @@ impl PathPattern {
         Ok(Self { base, components })
     }
 
-    fn matches(&self, path: &[&str], place: &Place) -> bool {
-        self.in_base(path, place)
+    fn matches(&self, path: &[&str], directories: &Directories) -> bool {
+        self.in_base(path, directories)
             .is_some_and(|rest| matches(&self.components, rest, Comparison::May))
     }
 
     /// Excluding wants certainty: something unknown is not excluded by a name.
-    fn excludes(&self, path: &[&str], place: &Place) -> bool {
-        self.in_base(path, place)
+    fn excludes(&self, path: &[&str], directories: &Directories) -> bool {
+        self.in_base(path, directories)
             .is_some_and(|rest| matches(&self.components, rest, Comparison::Must))
     }
 
     /// Returns the components of a path behind the pattern's directory.
-    fn in_base<'p>(&self, path: &'p [&'p str], place: &Place) -> Option<&'p [&'p str]> {
+    fn in_base<'p>(&self, path: &'p [&'p str], directories: &Directories) -> Option<&'p [&'p str]> {
         let below = |directory: &str| {
             let mut rest = path;
             for component in directory.split('/').filter(|component| !component.is_empty()) {
@@ -164,8 +165,8 @@ impl PathPattern {
         };
         match self.base {
             Base::Root => Some(path),
-            Base::Home => below(place.home()),
-            Base::Project => below(place.project()),
+            Base::Home => below(directories.home()),
+            Base::Project => below(directories.project()),
             // A home or project that lies there is not temporary, nor is a folder around it.
             Base::Temp => {
                 let is_around = |directory: &str| {
@@ -173,10 +174,10 @@ impl PathPattern {
                         directory.split('/').filter(|component| !component.is_empty());
                     path.iter().all(|component| components.next() == Some(component))
                 };
-                let is_own = below(place.home()).is_some()
-                    || is_around(place.home())
-                    || is_around(place.project());
-                place.temp().iter().find_map(|directory| below(directory)).filter(|_| !is_own)
+                let is_own = below(directories.home()).is_some()
+                    || is_around(directories.home())
+                    || is_around(directories.project());
+                directories.temp().iter().find_map(|directory| below(directory)).filter(|_| !is_own)
             }
         }
     }

@@ -1,11 +1,11 @@
 //! The tests of the packs that are part of the engine.
 
 use hook_rules::packs::PACKS;
-use hook_rules::{Call, Place, RuleFile, Rules, TestKind};
+use hook_rules::{Call, Directories, RuleFile, Rules, TestKind};
 
 #[test]
 fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
-    let place = Place::new("/home/dev/project", "/home/dev/project", "/home/dev");
+    let directories = Directories::new("/home/dev/project", "/home/dev/project", "/home/dev");
     let mut failures = Vec::new();
     for pack in PACKS {
         let mut file = RuleFile::parse(pack.name, pack.rules);
@@ -27,7 +27,7 @@ fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
                 TestKind::Read => Call::read(subject),
                 _ => Call::write(subject),
             };
-            let decision = rules.decide(&call, &place);
+            let decision = rules.decide(&call, &directories);
             if !test.expect.is_met_by(decision.effect()) {
                 failures.push(format!(
                     "{}:{}: `{subject}` {:?}, found {:?}",

@@ -9,7 +9,7 @@ use hook_protocol::event::EventPayload;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::tool::{FileAccess, ShellCommand};
-use hook_rules::{Call, Decision, Effect, Match, Place, Rules};
+use hook_rules::{Call, Decision, Directories, Effect, Match, Rules};
 
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
@@ -53,8 +53,8 @@ impl HookExecutor for RulesExecutor {
 
     fn execute(&self, call: HookCall) -> Execution {
         let input = &call.input;
-        let place = Place::new(&*input.cwd, &*self.project, &*self.home);
-        let decision = self.rules.decide(&facts(input), &place);
+        let directories = Directories::new(&*input.cwd, &*self.project, &*self.home);
+        let decision = self.rules.decide(&facts(input), &directories);
         let output = output(&decision);
         let mut answer = Answer::of_handler(input.event(), output);
         answer.warnings.extend(

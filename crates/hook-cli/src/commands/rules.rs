@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use hook_files::regular_file;
-use hook_rules::{Call, Decision, Effect, Place, RuleFile, RuleTest, Rules, TestKind};
+use hook_rules::{Call, Decision, Directories, Effect, RuleFile, RuleTest, Rules, TestKind};
 use hook_settings::HookSource;
 use hook_shell::invocations::{Surroundings, UNKNOWN, read};
 use serde_json::json;
@@ -75,11 +75,11 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     }
 }
 
-fn place(context: &Context) -> Place {
+fn directories(context: &Context) -> Directories {
     let home = std::env::home_dir().unwrap_or_default();
     let [cwd, project, home] =
         [context.cwd(), context.project(), &home].map(|path| path.to_string_lossy().into_owned());
-    Place::new(cwd, project, home)
+    Directories::new(cwd, project, home)
 }
 
 /// Returns the rule files that are found.
@@ -106,7 +106,7 @@ async fn try_call(
     let excepted: BTreeSet<String> =
         own.flat_map(|(_, file)| file.except.keys().cloned()).collect();
     let rules = Rules::with_exceptions(files.into_iter().map(|(_, file)| file), &excepted);
-    let decision = rules.decide(call, &place(context));
+    let decision = rules.decide(call, &directories(context));
     let refuses = decision.effect().is_some_and(|effect| effect >= Effect::Ask);
     let matches: Vec<_> = decision.matches.iter().map(|found| {
         json!({"rule": found.rule, "effect": found.effect.as_str(), "message": found.message, "subject": found.subject})
@@ -189,7 +189,7 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     }
     tested.iter_mut().for_each(RuleFile::check);
     let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
-    let place = place(context);
+    let directories = directories(context);
     let (mut count, mut failures) = (0_usize, Vec::new());
     for file in &tested {
         for problem in &file.problems {
@@ -198,7 +198,7 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
         let rules = Rules::with_exceptions([Arc::clone(file)], &BTreeSet::new());
         for test in &file.tests {
             count += 1;
-            let effect = rules.decide(&call(test), &place).effect();
+            let effect = rules.decide(&call(test), &directories).effect();
             if !test.expect.is_met_by(effect) {
                 let found = effect.map_or("pass", Effect::as_str);
                 failures.push(format!(

@@ -29,7 +29,7 @@ pub use starters::{is_option, operands, option_values};
 /// A placeholder in texts for what is not known.
 pub const UNKNOWN: char = '\u{fffc}';
 
-/// The place in which a text runs.
+/// The directories of a text that runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'s> {
     /// The working directory, absolute.

@@ -34,7 +34,7 @@ pub(super) struct Reader<'s> {
     cwd: Option<String>,
     depth: usize,
     calls: Vec<String>,
-    /// The place of texts in which positions are not those of the text itself.
+    /// The range of texts in which positions are not those of the text itself.
     outer: Option<Range<usize>>,
     /// The combination of values that is read, and the number of combinations met.
     choice: usize,

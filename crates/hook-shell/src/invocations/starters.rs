@@ -15,7 +15,7 @@ pub(super) enum Started {
     File(Argument),
 }
 
-/// The place of what a program starts among its arguments.
+/// The position of what a program starts among its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The words behind so many operands.

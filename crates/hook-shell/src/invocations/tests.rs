@@ -1,13 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn place() -> Surroundings<'static> {
+fn directories() -> Surroundings<'static> {
     Surroundings { cwd: "/code/thing", project: "/code/thing", home: "/home/me" }
 }
 
 /// Returns what a text starts, as words joined by blanks; `…` for what is not known.
 fn started(text: &str) -> Vec<String> {
-    let reading = read(text, &place());
+    let reading = read(text, &directories());
     let words = |invocation: &Invocation| {
         let words = std::iter::once(&invocation.called).chain(&invocation.arguments);
         words.map(|word| word.text.replace(UNKNOWN, "…")).collect::<Vec<_>>().join(" ")
@@ -76,7 +76,7 @@ fn what_only_running_can_tell_is_opaque() {
         "if a; then b",
         "curl -o x y; sh x",
     ] {
-        assert!(!read(text, &place()).opaque.is_empty(), "{text}: {:?}", started(text));
+        assert!(!read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
     for text in [
         "a; b",
@@ -86,7 +86,7 @@ fn what_only_running_can_tell_is_opaque() {
         "bash x.sh",
         "a 2>&1 | tee log",
     ] {
-        assert!(read(text, &place()).opaque.is_empty(), "{text}: {:?}", started(text));
+        assert!(read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
 }
 
@@ -97,7 +97,7 @@ fn files_are_those_that_programs_read_and_write() {
             Access::Read => format!("r {}", file.path),
             Access::Write => format!("w {}", file.path),
         };
-        read(text, &place())
+        read(text, &directories())
             .invocations
             .iter()
             .flat_map(|invocation| invocation.files.iter().map(of))
@@ -209,7 +209,7 @@ proptest! {
             .current_dir(&folder).status().unwrap();
         let _ = status;
         let ran = std::fs::read_to_string(&log).unwrap();
-        let reading = read(&text, &place());
+        let reading = read(&text, &directories());
         if !reading.opaque.is_empty() {
             return Ok(());
         }
@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_in_bounds(text in "(\\PC|[ab \n'\"\\\\$({})`<>|&;#=!*]|if |then |fi|for |in |do |done|case |esac|<<E|sh -c |eval |\\[\\[ ){0,60}") {
-        let reading = read(&text, &place());
+        let reading = read(&text, &directories());
         for invocation in &reading.invocations {
             prop_assert!(invocation.range.end <= text.len());
         }
@@ -262,7 +262,7 @@ fn hostile_texts_take_linear_time() {
     ] {
         let short = piece.repeat(20_000 / piece.len());
         let began = std::time::Instant::now();
-        read(&short, &place());
+        read(&short, &directories());
         assert!(
             began.elapsed() < std::time::Duration::from_secs(5),
             "{piece}: {:?}",
