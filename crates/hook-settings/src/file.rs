@@ -864,7 +864,7 @@ mod tests {
             ),
             (
                 "// é\n{ /* é */ \"hooksConfig\": {\"auditLevel\": \"all\",},}".to_owned(),
-                "s.json:2:43: warning: hooksConfig.auditLevel: expected \"off\", \"info\", \"decisions\" or \"verbose\", found \"all\"; the default is used",
+                "s.json:2:41: warning: hooksConfig.auditLevel: expected \"off\", \"info\", \"decisions\" or \"verbose\", found \"all\"; the default is used",
             ),
             (
                 r#"{"hooksConfig":{"server":true}}"#.to_owned(),
