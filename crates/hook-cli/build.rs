@@ -1,7 +1,5 @@
 //! Sets `HOOK_BUILD`, the commit and date that `hook --version` shows behind the version.
 
-#![expect(clippy::print_stdout, reason = "cargo reads it")]
-
 use std::path::Path;
 use std::process::Command;
 
