@@ -1,6 +1,7 @@
 //! What trust in a hook covers: the folders of the files that it starts.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use super::tree::{Entry, Listing, Scope, Stamp};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
+use hook_shell::invocations::{Invocation, Surroundings, operands, read};
 use hook_shell::{interpreter, searches_parent_folders, searches_script_folder};
 
 /// Where hooks of ours are.
@@ -149,8 +151,8 @@ impl Cover {
         // A file that is covered alone has no folder of its own.
         let is_folder = |root: &&PathBuf| !listing.files.contains_key(*root);
         let roots: Vec<&PathBuf> = self.scope.roots.iter().filter(is_folder).collect();
-        let names_it = |_, line: &str| roots.iter().any(|root| names_folder(line, root));
-        matching_lines(contents, listing, names_it).0
+        let names_it = |line: &str| roots.iter().any(|root| names_folder(line, root));
+        matching_lines(contents, listing, |language, text| language.lines(text, names_it)).0
     }
 
     /// Lines by which a program that runs from a copy may open its files in the project, which are not covered.
@@ -192,7 +194,7 @@ impl Covered {
     /// The first lines of its files by which they open others, and how many more there are: what those are
     /// is not covered.
     pub(super) fn loading_lines(&self, contents: &Contents<'_>) -> (Vec<String>, usize) {
-        matching_lines(contents, &self.listing, |language, line| language.opens(line))
+        matching_lines(contents, &self.listing, ScriptLanguage::opening_lines)
     }
 }
 
@@ -238,6 +240,24 @@ impl ScriptLanguage {
         }
     }
 
+    /// The numbers of the lines of code that match, from 0.
+    fn lines(self, text: &str, is_match: impl Fn(&str) -> bool) -> BTreeSet<usize> {
+        let lines = text.lines().enumerate();
+        lines
+            .filter(|(_, line)| self.code(line).is_some_and(&is_match))
+            .map(|(number, _)| number)
+            .collect()
+    }
+
+    /// The numbers of the lines that open files by a path, or start something that does so.
+    fn opening_lines(self, text: &str) -> BTreeSet<usize> {
+        let mut lines = self.lines(text, |line| self.opens(line));
+        if self == Self::Shell {
+            lines.extend(lines_opening_in_shell(text));
+        }
+        lines
+    }
+
     /// Whether a line opens files that it names by a path, or has something do so.
     fn opens(self, line: &str) -> bool {
         const PROGRAMS: [&str; 9] =
@@ -280,39 +300,37 @@ impl ScriptLanguage {
         ];
         let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
         has(&EVERYWHERE)
-            || has(&PROGRAMS) && (self == Self::Shell || has(&COMMANDS))
+            || self != Self::Shell && has(&PROGRAMS) && has(&COMMANDS)
             || match self {
-                Self::Shell => opens_in_shell(line),
+                Self::Shell => false,
                 Self::Hash => has(&HASH),
                 Self::Slash => has(&SLASH) || loads_by_path(line),
             }
     }
 }
 
-/// Whether a line of a shell's script has a command that sources a file, starts one of its own folder or
-/// another by its path, or gives one to an interpreter.
-fn opens_in_shell(line: &str) -> bool {
-    const KEYWORDS: [&str; 10] =
-        ["if", "then", "else", "elif", "do", "while", "until", "!", "exec", "command"];
-    let is_path = |word: &str| {
-        let word = word.trim_start_matches(['"', '\'']);
-        let is_system = ["/bin/", "/usr/", "/dev/", "/opt/", "/tmp/"];
-        // A folder is no program; words that end so are parts of patterns.
-        let is_file = word.contains('/') && !word.trim_end_matches(['"', '\'']).ends_with('/');
-        is_file && !is_system.iter().any(|folder| word.starts_with(folder))
+/// The numbers of the lines of a shell's script that source a file, start one by its path, give one to an
+/// interpreter, or start a program that runs what a project's file says.
+fn lines_opening_in_shell(text: &str) -> impl Iterator<Item = usize> {
+    const RUNNERS: [&str; 10] =
+        ["make", "npx", "npm", "pnpm", "yarn", "uv", "bunx", "cargo", "just", "task"];
+    const SYSTEM: [&str; 5] = ["/bin/", "/usr/", "/dev/", "/opt/", "/tmp/"];
+    // Only paths that the script itself names count.
+    let nowhere = Surroundings { cwd: "/", project: "/", home: "/" };
+    let reading = read(text, &nowhere);
+    let opens = |invocation: &Invocation| {
+        let (called, program) = (invocation.called.text.as_str(), invocation.program());
+        matches!(called, "." | "source")
+            || RUNNERS.contains(&program)
+            || called.contains('/') && !SYSTEM.iter().any(|folder| called.starts_with(folder))
+            || interpreter(program).is_some()
+                && operands(program, &invocation.arguments).iter().any(|script| script.text != "-")
     };
-    line.split([';', '&', '|', '(', ')', '`', '{', '}']).any(|command| {
-        let words = command.split_whitespace();
-        let mut words = words.skip_while(|word| KEYWORDS.contains(word));
-        match words.next() {
-            Some("." | "source") => true,
-            Some(program) if interpreter(program).is_some() => {
-                words.any(|word| !word.starts_with(['-', '<', '>']))
-            }
-            Some(program) => is_path(program) && !program.contains('='),
-            None => false,
-        }
-    })
+    let line_of = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count();
+    let opened = reading.invocations.iter().filter(|invocation| opens(invocation));
+    let ranges = opened.map(|invocation| &invocation.range);
+    let ranges = ranges.chain(reading.opaque.iter().map(|opaque| &opaque.range));
+    ranges.map(|range| line_of(range.start)).collect::<BTreeSet<usize>>().into_iter()
 }
 
 /// Whether a line of JavaScript imports a file by its path.
@@ -384,7 +402,7 @@ fn program_name(program: &str) -> &str {
 fn matching_lines(
     contents: &Contents<'_>,
     listing: &Listing,
-    predicate: impl Fn(ScriptLanguage, &str) -> bool,
+    matching: impl Fn(ScriptLanguage, &str) -> BTreeSet<usize>,
 ) -> (Vec<String>, usize) {
     let (mut found, mut more) = (Vec::new(), 0);
     for (path, entry) in &listing.files {
@@ -406,8 +424,10 @@ fn matching_lines(
             },
         };
         let language = ScriptLanguage::of(path, &text);
+        let numbers = matching(language, &text);
         for (number, line) in text.lines().enumerate() {
-            if let Some(code) = language.code(line).filter(|code| predicate(language, code)) {
+            if numbers.contains(&number) {
+                let code = line.trim_start();
                 if found.len() == MAX_LINES {
                     more += 1;
                     continue;

@@ -142,13 +142,9 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Effect> {
     let mut effects = Vec::new();
     if options.is_empty() {
         let program = starters::operands(name, arguments).into_iter().next();
-        if let Some(program) =
-            program.filter(|program| program.text.contains("system") || program.text.contains('|'))
-        {
-            for text in strings(&program.text) {
-                effects.push(Effect::Shell(text));
-            }
-        }
+        effects.extend(
+            program.into_iter().flat_map(|program| run_by_awk(&program.text)).map(Effect::Shell),
+        );
         return effects;
     }
     let mut programs = starters::option_values(arguments, options);
@@ -180,13 +176,26 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Effect> {
     effects
 }
 
-/// Returns the strings of a text.
-fn strings(text: &str) -> Vec<String> {
+/// Returns the shell texts that a program of awk runs: `system("…")`, `"…" | getline`, `print | "…"`.
+fn run_by_awk(program: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['"', '\'']) {
-        let (string, after) = string(rest.get(at..).unwrap_or_default());
-        found.push(string);
+    let mut rest = program;
+    while let Some(at) = rest.find('"') {
+        let (before, quoted) = rest.split_at(at);
+        let (text, after) = string(quoted);
+        let before = before.trim_end();
+        let is_piped = |side: &str, other: &str| side == "|" && other != "|";
+        let left = before.get(before.len().saturating_sub(2)..).unwrap_or_default();
+        let gets = is_piped(
+            left.get(left.len().saturating_sub(1)..).unwrap_or_default(),
+            left.get(..1).filter(|_| left.len() == 2).unwrap_or_default(),
+        );
+        let behind = after.trim_start();
+        let puts =
+            is_piped(behind.get(..1).unwrap_or_default(), behind.get(1..2).unwrap_or_default());
+        if gets || puts || before.ends_with("system(") || before.ends_with("system (") {
+            found.push(text);
+        }
         rest = after;
     }
     found

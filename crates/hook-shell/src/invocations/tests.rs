@@ -52,6 +52,15 @@ fn programs_are_found_wherever_they_start() {
         ("echo \"$((1 + $(a)))\"", vec!["a", "echo …"]),
         ("a=(x $(b)); c", vec!["b", "c"]),
         ("! time -p a", vec!["a"]),
+        (
+            r#"awk 'BEGIN { system("a b"); "c" | getline; print | "d"; x = "e" || "f" }'"#,
+            vec![
+                r#"awk BEGIN { system("a b"); "c" | getline; print | "d"; x = "e" || "f" }"#,
+                "a b",
+                "c",
+                "d",
+            ],
+        ),
     ] {
         assert_eq!(started(text), expected, "{text}");
     }
