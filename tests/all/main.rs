@@ -31,7 +31,6 @@ mod host_services;
 mod in_language;
 mod invariants;
 mod modules;
-#[cfg(target_os = "linux")]
 mod modules_js;
 mod object_matchers;
 mod parity;

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+#[cfg(not(target_os = "linux"))]
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 
 /// How long anything may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -87,11 +89,23 @@ impl Terminal {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn open() -> io::Result<(OwnedFd, OwnedFd)> {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = openpt(flags)?;
     grantpt(&master)?;
     unlockpt(&master)?;
-    let slave =
-        ioctl_tiocgptpeer(&master, OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
     Ok((master, slave))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open() -> io::Result<(OwnedFd, OwnedFd)> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let path = rustix::pty::ptsname(&master, Vec::new())?;
+    let path = std::ffi::OsStr::from_bytes(path.as_bytes());
+    let slave = std::fs::File::options().read(true).write(true).open(path)?;
+    Ok((master, slave.into()))
 }
