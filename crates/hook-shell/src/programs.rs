@@ -248,7 +248,10 @@ pub fn is_filter(program: &str, words: &[&str]) -> bool {
                 || word.starts_with("--o")
                 || is_cluster && word.contains('o')
         }),
-        FilterRule::Uniq => words.iter().filter(|word| !word.starts_with(['-', '+'])).count() <= 1,
+        FilterRule::Uniq => {
+            let is_operand = |word: &&&str| **word == "-" || !word.starts_with(['-', '+']);
+            words.iter().filter(is_operand).count() <= 1
+        }
     }
 }
 
@@ -347,10 +350,15 @@ pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Removes a version: `python3.12` gives `python`, `perl5.36-x86_64-linux-gnu` `perl`.
+/// Removes a version: `python3.12` gives `python`, `perl5.36-x86_64-linux-gnu` `perl`. Other names,
+/// such as `python3-coverage`, are those of other programs.
 fn without_version(name: &str) -> &str {
-    name.split(|character: char| character.is_ascii_digit())
-        .next()
-        .unwrap_or(name)
-        .trim_end_matches('-')
+    let Some(at) = name.find(|character: char| character.is_ascii_digit()) else { return name };
+    let (program, version) = name.split_at(at);
+    let program = program.trim_end_matches('-');
+    let (version, architecture) = version.split_once('-').unwrap_or((version, ""));
+    let is_version = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_architecture =
+        architecture.is_empty() || program == "perl" && architecture.contains("linux");
+    if is_version && is_architecture { program } else { name }
 }

@@ -216,17 +216,25 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
 fn set_folder_modes(folder: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {
-        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        if mode & 0o200 != 0 {
-            fs::set_permissions(folder, fs::Permissions::clone(&permissions))?;
-        }
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                set_folder_modes(&entry.path(), mode)?;
+        let permissions: fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        // A list, since folders may be nested as deeply as a path is long.
+        let mut folders = vec![folder.to_path_buf()];
+        let mut next = 0;
+        while let Some(folder) = folders.get(next).cloned() {
+            next += 1;
+            if mode & 0o200 != 0 {
+                fs::set_permissions(&folder, permissions.clone())?;
+            }
+            for entry in fs::read_dir(&folder)? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    folders.push(entry.path());
+                }
             }
         }
-        fs::set_permissions(folder, permissions)?;
+        for folder in folders.iter().rev() {
+            fs::set_permissions(folder, permissions.clone())?;
+        }
     }
     #[cfg(not(unix))]
     let _ = (folder, mode);

@@ -262,8 +262,7 @@ impl ScriptLanguage {
     fn opens(self, line: &str) -> bool {
         const PROGRAMS: [&str; 9] =
             ["make ", "npx ", "npm ", "pnpm ", "yarn ", "uv run", "bunx ", "cargo ", "just "];
-        const EVERYWHERE: [&str; 6] =
-            ["_PROJECT_DIR", "getcwd", "process.cwd", "eval(", "eval ", "PWD"];
+        const EVERYWHERE: [&str; 5] = ["_PROJECT_DIR", "getcwd", "process.cwd", "eval(", "eval "];
         // Elsewhere a program's name in a text starts nothing: what would start it has a name of its own.
         const COMMANDS: [&str; 3] = ["`", "%x", "qx"];
         const HASH: [&str; 18] = [
@@ -300,13 +299,23 @@ impl ScriptLanguage {
         ];
         let has = |patterns: &[&str]| patterns.iter().any(|pattern| line.contains(pattern));
         has(&EVERYWHERE)
+            || self != Self::Shell && has(&["PWD"])
             || self != Self::Shell && has(&PROGRAMS) && has(&COMMANDS)
             || match self {
-                Self::Shell => false,
+                Self::Shell => has_variable(line, "PWD"),
                 Self::Hash => has(&HASH),
                 Self::Slash => has(&SLASH) || loads_by_path(line),
             }
     }
+}
+
+/// Whether a line of a shell's script has a variable whose `$` is not escaped.
+fn has_variable(line: &str, name: &str) -> bool {
+    line.match_indices(name).any(|(at, _)| {
+        let before = line.get(..at).unwrap_or_default();
+        let before = before.strip_suffix('{').unwrap_or(before);
+        before.strip_suffix('$').is_some_and(|before| !before.ends_with('\\'))
+    })
 }
 
 /// The numbers of the lines of a shell's script that source a file, start one by its path, give one to an

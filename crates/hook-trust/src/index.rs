@@ -12,13 +12,19 @@ use sha2::{Digest, Sha256};
 
 use super::fingerprint::{hash_of, hexadecimal};
 use super::tree::{
-    CoverError, Entry, Listing, Scope, Stamp, is_not_found, is_output_file, is_output_folder,
+    CoverError, Entry, Listing, MAX_DEPTH, Scope, Stamp, is_not_found, is_output_file,
+    is_output_folder,
 };
 use hook_files::{private_folder, regular_file};
 
 /// A file that was written so long before it was read has another stamp when it is written again; in
 /// nanoseconds. Some file systems count whole seconds, and one counts two at a time.
 const SETTLE_TIME: i128 = 2_500_000_000;
+
+/// How many files, and how many bytes of them, are read for each event rather than known again by their
+/// stamps: less than a millisecond's work.
+const SMALL_FILES: usize = 64;
+const SMALL_BYTES: u64 = 512 << 10;
 
 /// How old a look may be that decides nothing.
 const RECENT: Duration = Duration::from_secs(1);
@@ -129,6 +135,11 @@ impl Index {
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_nanos() as i128);
         let listing = self.listing()?;
+        if is_small(&listing) {
+            return digest(&listing, |path, _| {
+                hash_file(&self.base.join(path)).map(|(hash, _)| hash)
+            });
+        }
         let stamps = stamps_hash(&listing);
         let cached = state.cached.get_or_insert_with(|| self.load());
         if cached.stamps == stamps {
@@ -137,7 +148,8 @@ impl Index {
         let mut is_settled = true;
         let digest = digest(&listing, |path, stamp| {
             let (hash, read) = hash_file(&self.base.join(path))?;
-            is_settled &= read == *stamp && now - stamp.modified.max(stamp.changed) > SETTLE_TIME;
+            // Anyone may set the time of modification; that of the change is the system's.
+            is_settled &= read == *stamp && now - stamp.changed > SETTLE_TIME;
             Ok(hash)
         })?;
         if is_settled {
@@ -193,6 +205,9 @@ fn remove_others(
     outputs: Option<bool>,
     removed: &mut Vec<PathBuf>,
 ) {
+    if folder.components().count() > MAX_DEPTH {
+        return;
+    }
     for entry in fs::read_dir(base.join(folder)).into_iter().flatten().flatten() {
         let path = folder.join(entry.file_name());
         let Ok(found) = entry.metadata() else { continue };
@@ -213,6 +228,16 @@ fn remove_others(
             removed.push(path);
         }
     }
+}
+
+/// Whether files are read each time. A process that has mapped a file into its memory can change it, and
+/// for a while its stamps stay.
+fn is_small(listing: &Listing) -> bool {
+    let sizes = listing.files.values().map(|entry| match entry {
+        Entry::File { stamp, .. } => stamp.size,
+        Entry::Link { .. } | Entry::Absent => 0,
+    });
+    listing.files.len() <= SMALL_FILES && sizes.sum::<u64>() <= SMALL_BYTES
 }
 
 /// A hash of what changes whenever one of the files does.

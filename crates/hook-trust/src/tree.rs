@@ -9,6 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use hook_files::project_tree::ProjectTree;
 use hook_shell::path_matches;
 
+/// How deep folders may be nested.
+pub(super) const MAX_DEPTH: usize = 64;
+
 /// How many files the folders of one hook may have, and how many entries of them are looked at.
 const MAX_FILES: usize = 2_000;
 const MAX_ENTRIES: usize = 20_000;
@@ -167,6 +170,8 @@ pub(super) struct Stamp {
 pub(super) enum CoverError {
     TooMany(PathBuf),
     TooLarge(PathBuf),
+    /// Folders are nested too deeply.
+    TooDeep(PathBuf),
     /// A link leads out of the folder.
     LinkOutside(PathBuf),
     /// A link leads to what is left out.
@@ -194,6 +199,13 @@ impl fmt::Display for CoverError {
                 write!(
                     formatter,
                     "the files in {} are longer than 64 MiB, or its packages than 512 MiB",
+                    shown(root)
+                )
+            }
+            Self::TooDeep(root) => {
+                write!(
+                    formatter,
+                    "folders below {} are nested more than {MAX_DEPTH} deep",
                     shown(root)
                 )
             }
@@ -262,6 +274,9 @@ impl Walk<'_> {
     ) -> Result<(), CoverError> {
         let unreadable =
             |error: io::Error| CoverError::Unreadable(folder.to_path_buf(), error.kind());
+        if folder.components().count() > MAX_DEPTH {
+            return Err(CoverError::TooDeep(self.root.to_path_buf()));
+        }
         let is_environment = self.is_environment(folder);
         if is_environment {
             listing.environments.push(folder.to_path_buf());
@@ -388,14 +403,9 @@ impl Walk<'_> {
 
     fn add(&self, path: &Path, found: &Metadata, listing: &mut Listing) -> Result<(), CoverError> {
         let entry = if found.is_symlink() {
-            match self.outside_package(path) {
-                Some(target) => Entry::Link { target },
-                None => {
-                    let (target, leads_to) = self.target(path)?;
-                    listing.targets.insert(leads_to);
-                    Entry::Link { target }
-                }
-            }
+            let (target, leads_to) = self.target(path)?;
+            listing.targets.insert(leads_to);
+            Entry::Link { target }
         } else if found.is_file() {
             Entry::File { executable: is_executable(found), stamp: Stamp::of(found) }
         } else {
@@ -412,15 +422,6 @@ impl Walk<'_> {
         amount.files += 1;
         listing.files.insert(path.to_path_buf(), entry);
         Ok(())
-    }
-
-    /// Where a link of installed packages leads, if that is outside of every project of this one's repository: such
-    /// are packages that are linked instead of copied. A copy has the same link.
-    fn outside_package(&self, path: &Path) -> Option<PathBuf> {
-        let real = fs::canonicalize(self.base.join(path)).ok().filter(|_| is_of_packages(path))?;
-        let is_outside =
-            !real.starts_with(self.base) && !ProjectTree::new(self.base).contains(&real);
-        is_outside.then_some(real)
     }
 
     /// What a link says, and the path to which it leads from the base on, where all of its way is in its own

@@ -818,6 +818,8 @@ fn each_rule_finds_its_problem_and_marks_it() {
     }
     // Of modules, which are loaded: `a_module_that_cannot_be_loaded_is_a_problem_with_its_place`.
     seen.insert(Rule::ModuleNotLoaded);
+    // Of rules: `a_mistake_is_reported_with_its_line_and_costs_one_rule`.
+    seen.insert(Rule::InvalidRule);
     // Of a project alone.
     let text = one("BeforeTool", "", r#""command":"true","env":{"NODE_OPTIONS":"--import ./x"}"#);
     let file = parse(&text, HookSource::Project, None);

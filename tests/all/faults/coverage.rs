@@ -2,8 +2,10 @@
 //! copies.
 
 use std::fs;
+use std::io::{BufRead, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use hook_tests::{Finished, Hook, Project};
 use serde_json::json;
@@ -333,33 +335,19 @@ fn fault_94_packages_of_a_copy_are_those_that_were_trusted() {
 }
 
 #[test]
-fn fault_94_packages_that_are_a_link_out_of_the_project_are_named_and_the_link_is_compared() {
+fn fault_94_packages_that_are_a_link_out_of_the_project_need_a_consent_of_their_own() {
     let project = ours("node .hooks/guard.js");
     project.write(
         ".hooks/guard.js",
         "const dep = require('dep');\nconsole.error(dep.x); process.exit(2);\n",
     );
-    let package = |folder: PathBuf, text: &str| {
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("index.js"), format!("exports.x = '{text}';\n")).unwrap();
-        folder
-    };
+    let outside = project.home().join("dep");
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("index.js"), "exports.x = 'reviewed';\n").unwrap();
     let link = project.path().join(".hooks/node_modules/dep");
     fs::create_dir_all(link.parent().unwrap()).unwrap();
-    // As `npm install ../dep` does it.
-    let outside = package(project.home().join("dep"), "reviewed");
+    // As `npm install ../dep` does it: whoever may write there decides what runs.
     symlink(&outside, &link).unwrap();
-    let shown = run(&project, &["trust"]).stdout;
-    let named =
-        format!("dep: these packages are a link out of the project, to {}", outside.display());
-    assert!(shown.contains(&named) && !shown.contains("all of it"), "{shown}");
-    trusted(&project);
-    fs::remove_file(&link).unwrap();
-    symlink(package(project.home().join("other"), "UNREVIEWED"), &link).unwrap();
-    refuses(&project);
-    fs::remove_file(&link).unwrap();
-    symlink(package(project.path().join("lib"), "UNREVIEWED"), &link).unwrap();
-    refuses(&project);
     is_opaque(&project, "leads out of its folder");
 }
 
@@ -389,4 +377,58 @@ fn fault_95_a_hook_that_writes_into_its_copy_goes_on_and_nothing_of_it_is_loaded
     let lines = |name: &str| fs::read_to_string(copy.join(name)).unwrap().lines().count();
     assert!(lines("calls.log") >= 3 && lines("logs/last.txt") >= 3, "logs stay");
     assert_eq!((lines("seen.db"), lines("json.py"), lines("lib/x")), (1, 1, 1), "all else goes");
+}
+
+#[test]
+fn fault_114_a_file_that_is_written_through_a_mapping_is_read_again() {
+    let project = Project::new();
+    let guard = |text: &str| format!("{text:<60}\n");
+    project.write(".claude/hooks/g.sh", &guard("echo no >&2; exit 2 #"));
+    project.write(
+        ".claude/settings.json",
+        r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"bash .claude/hooks/g.sh"}]}]}}"#,
+    );
+    let agent = ["--agent", "claude"];
+    let trust = run(&project, &[&["trust", "--yes"], &agent[..]].concat());
+    assert_eq!(trust.status, 0, "{trust:?}");
+    // The page is dirty, so that writing to it again changes no time of the file; both are long ago then.
+    let script = "import mmap, sys\n\
+        file = open('.claude/hooks/g.sh', 'r+b')\n\
+        page = mmap.mmap(file.fileno(), 0)\n\
+        page[0:1] = page[0:1]\n\
+        print('mapped', flush=True)\n\
+        sys.stdin.readline()\n\
+        new = b'echo EVIL >&2; exit 0 #'\n\
+        page[0:len(new)] = new\n\
+        print('written', flush=True)\n\
+        sys.stdin.readline()\n";
+    let mut writer = std::process::Command::new("python3");
+    let writer = writer.args(["-c", script]).current_dir(project.path());
+    let mut writer = writer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, output) = (writer.stdin.take().unwrap(), writer.stdout.take().unwrap());
+    let mut lines = std::io::BufReader::new(output).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "mapped");
+    // As long as stamps need to settle.
+    std::thread::sleep(std::time::Duration::from_millis(2_600));
+    let fire = [&["fire", "BeforeTool", "--tool", "run_shell_command"], &agent[..]].concat();
+    assert_eq!(run(&project, &fire).status, 2);
+    input.write_all(b"\n").unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "written");
+    let fired = run(&project, &fire);
+    assert_eq!(fired.status, 2, "{fired:?}");
+    assert!(!fired.stdout.contains("EVIL"), "{fired:?}");
+    drop(input);
+    writer.wait().unwrap();
+}
+
+#[test]
+fn fault_115_folders_that_are_nested_too_deeply_end_nothing() {
+    let project = ours("bash .hooks/guard.sh");
+    project.write(".hooks/guard.sh", "echo no >&2; exit 2\n");
+    trusted(&project);
+    let mut deep = std::process::Command::new("python3");
+    let script = "import os\nfd = os.open('.hooks', os.O_RDONLY)\n\
+        for _ in range(1900):\n  os.mkdir('a', dir_fd=fd)\n  fd = os.open('a', os.O_RDONLY, dir_fd=fd)\n  \n";
+    assert!(deep.args(["-c", script]).current_dir(project.path()).status().unwrap().success());
+    refuses(&project);
 }

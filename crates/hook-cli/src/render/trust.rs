@@ -144,20 +144,13 @@ fn with_status(
             }
         };
         let uncovered =
-            match review.environments.is_empty() && outside_packages(review).next().is_none() {
-                true => "all of it",
-                false => "but for what follows",
-            };
+            if review.environments.is_empty() { "all of it" } else { "but for what follows" };
         field("folder", &format!("{} ({files}{packages}), {uncovered}", folder.display()));
     }
     for environment in &review.environments {
         let environment = environment.display();
         let text = "what is installed in this virtual environment, known by its pyvenv.cfg";
         field("not covered", &format!("{environment}: {text}"));
-    }
-    for (path, target) in outside_packages(review) {
-        let text = "these packages are a link out of the project, to";
-        field("not covered", &format!("{}: {text} {}", path.display(), target.display()));
     }
     let listed = review.files.iter().filter(|file| file.is_named || !file.is_of_packages());
     let (named, others): (Vec<_>, Vec<_>) = listed.partition(|file| file.is_named);
@@ -368,8 +361,7 @@ pub(crate) fn review_json(review: &Review, granted: bool) -> Value {
     put("files", review.files.iter().map(file_json).collect::<Vec<_>>().into());
     let data = review.data.iter().map(|file| file.to_string_lossy());
     put("data", data.collect::<Vec<_>>().into());
-    let linked = outside_packages(review).map(|(path, _)| path);
-    let uncovered = review.environments.iter().map(PathBuf::as_path).chain(linked);
+    let uncovered = review.environments.iter().map(PathBuf::as_path);
     put("notCovered", uncovered.map(Path::to_string_lossy).collect::<Vec<_>>().into());
     put("opaque", review.opaque.clone().into());
     put("opens", review.loading_lines.clone().into());
@@ -438,14 +430,6 @@ fn change_json(change: &Change) -> Value {
         Change::Version => json!({ "field": "version", "before": null, "after": null }),
         _ => json!({ "field": "unknown", "before": null, "after": null }),
     }
-}
-
-/// Returns installed packages that are links out of the project, and where they lead.
-fn outside_packages(review: &Review) -> impl Iterator<Item = (&Path, &Path)> {
-    review.files.iter().filter_map(|file| {
-        let target = file.target.as_deref().filter(|target| target.is_absolute())?;
-        Some((file.path.as_path(), target))
-    })
 }
 
 /// Checks whether a hook is one whose failure blocks.
