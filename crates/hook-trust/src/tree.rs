@@ -6,7 +6,6 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hook_files::project_tree::ProjectTree;
 use hook_shell::path_matches;
 
 /// How deep folders may be nested.
