@@ -32,8 +32,8 @@ pub fn without_comments(text: &str, comments: Comments) -> Cow<'_, str> {
                 1
             }
             _ if in_string => 1,
-            (b'/', Some(b'/')) => overwrite(&mut bytes, position, comment_length(rest, b"\n", 0)),
-            (b'/', Some(b'*')) => overwrite(&mut bytes, position, comment_length(rest, b"*/", 2)),
+            (b'/', Some(b'/')) => overwrite(&mut bytes, position, line_length(rest)),
+            (b'/', Some(b'*')) => overwrite(&mut bytes, position, comment_length(rest)),
             (byte, _) if byte.is_ascii_whitespace() => 1,
             (byte, _) => {
                 match (byte, comma) {
@@ -53,10 +53,21 @@ pub fn without_comments(text: &str, comments: Comments) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Returns the length of the comment at the start of a text.
-fn comment_length(text: &[u8], end: &[u8], extra: usize) -> usize {
-    let start = text.windows(end.len()).skip(2).position(|window| window == end);
-    start.map_or(text.len(), |start| start + 2 + extra)
+/// Returns the length of the line at the start of a text, whose end is any that editors know.
+fn line_length(text: &[u8]) -> usize {
+    let is_end = |at: usize| {
+        let rest = text.get(at..).unwrap_or_default();
+        let is_separator =
+            rest.starts_with("\u{2028}".as_bytes()) || rest.starts_with("\u{2029}".as_bytes());
+        is_separator || rest.starts_with(b"\n") || rest.starts_with(b"\r")
+    };
+    (0..text.len()).find(|at| is_end(*at)).unwrap_or(text.len())
+}
+
+/// Returns the length of the comment between `/*` and `*/` at the start of a text.
+fn comment_length(text: &[u8]) -> usize {
+    let end = text.windows(2).skip(2).position(|window| window == b"*/");
+    end.map_or(text.len(), |end| end + 4)
 }
 
 fn overwrite(bytes: &mut [u8], position: usize, length: usize) -> usize {
@@ -73,6 +84,7 @@ mod tests {
     fn comments_and_last_commas_become_blanks() {
         for (text, expected) in [
             ("{\"a\": 1} // c", "{\"a\": 1}     "),
+            ("[1, // c\r2]", "[1,     \r2]"),
             ("{/* c\n*/\"a\": \"//\",}", "{    \n  \"a\": \"//\" }"),
             ("[1, 2, // c\n]", "[1, 2      \n]"),
             (r#"["\\\"//", 1]"#, r#"["\\\"//", 1]"#),

@@ -76,16 +76,40 @@ impl Search {
         search
     }
 
-    /// Searches upward without the directory itself.
+    /// Searches upward without the directory itself. A directory that is reached through a link of
+    /// a project is in that project, and in the one that the link leads to.
     fn above(directory: &Path, home: Option<&Path>) -> Self {
-        let real = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
-        let home = home.map(|home| fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf()));
-        let owners = Owners::of(&real);
-        let steps = real.ancestors().zip(real.ancestors().skip(1));
+        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let home = home.map(canonical);
+        let real = canonical(directory);
+        let mut search = Self::chain(real.ancestors().map(Path::to_path_buf), home.as_deref());
+        let written = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+        if written != real {
+            let outer = written.ancestors().skip(1).map(canonical);
+            let linked = Self::chain(std::iter::once(real).chain(outer), home.as_deref());
+            for (found, into) in
+                [(linked.within, &mut search.within), (linked.beyond, &mut search.beyond)]
+            {
+                let new: Vec<PathBuf> =
+                    found.into_iter().filter(|path| !into.contains(path)).collect();
+                into.extend(new);
+            }
+        }
+        search
+    }
+
+    /// Searches a chain of directories, each in the next, without the first.
+    fn chain(directories: impl Iterator<Item = PathBuf>, home: Option<&Path>) -> Self {
+        let chain: Vec<PathBuf> = directories.collect();
+        let Some(first) = chain.first() else {
+            return Self { within: Vec::new(), beyond: Vec::new() };
+        };
+        let owners = Owners::of(first);
+        let steps = chain.iter().zip(chain.iter().skip(1));
         let steps =
-            steps.take_while(|(inner, outer)| home.as_deref() != Some(*inner) && owners.own(outer));
-        let mut within: Vec<PathBuf> = steps.map(|(_, outer)| outer.to_path_buf()).collect();
-        let mut directories = std::iter::once(&real).chain(&within);
+            steps.take_while(|(inner, outer)| home != Some(inner.as_path()) && owners.own(outer));
+        let mut within: Vec<PathBuf> = steps.map(|(_, outer)| outer.clone()).collect();
+        let mut directories = std::iter::once(first).chain(&within);
         let beyond = match directories.position(|directory| is_repository(directory)) {
             Some(index) => within.split_off(index),
             None => Vec::new(),

@@ -432,3 +432,20 @@ fn fault_115_folders_that_are_nested_too_deeply_end_nothing() {
     assert!(deep.args(["-c", script]).current_dir(project.path()).status().unwrap().success());
     refuses(&project);
 }
+
+#[test]
+fn fault_116_a_directory_that_a_link_of_the_project_leads_to_is_in_the_project() {
+    let project = ours("bash .hooks/guard.sh");
+    project.write(".hooks/guard.sh", "echo no >&2; exit 2\n");
+    trusted(&project);
+    let elsewhere = project.home().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    symlink(&elsewhere, project.path().join("link")).unwrap();
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.path().join("link"),
+        "tool_name": "Bash", "tool_input": {"command": "ls"},
+    });
+    let bridge = Hook::new(&project, &["bridge", "claude", "PreToolUse"]).directory("link");
+    let bridged = bridge.stdin(event.to_string()).run();
+    assert!(bridged.stdout.contains("\"deny\""), "{bridged:?}");
+}
