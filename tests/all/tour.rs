@@ -163,7 +163,11 @@ mod workers {
 
     use std::os::unix::fs::symlink;
 
+    use std::path::Path;
+
     use hook_tests::{Project, hook_binary, path_with_hook, workspace};
+
+    use super::copy_package;
 
     use crate::{sdk_python, sdk_typescript};
 
