@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
     Access, Input, Invocation, Surroundings, UNKNOWN, is_option, operands, option_values, read,
@@ -11,6 +12,9 @@ use hook_shell::invocations::{
 
 use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
 use crate::words::WordPattern;
+
+/// The longest time for one decision.
+const MAX_TIME: Duration = Duration::from_secs(2);
 
 /// The directories in which a call is made. All are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,6 +196,7 @@ impl Rules {
     /// Decides about a call.
     pub fn decide(&self, call: &Call<'_>, directories: &Directories) -> Decision {
         let mut found = Vec::new();
+        let deadline = Instant::now() + MAX_TIME;
         let surroundings = Surroundings {
             cwd: &directories.cwd,
             project: &directories.project,
@@ -200,7 +205,11 @@ impl Rules {
         for command in &call.commands {
             let reading = read(command, &surroundings);
             for invocation in &reading.invocations {
-                self.invocation(invocation, command, directories, &mut found);
+                if Instant::now() > deadline {
+                    self.opaque("its rules take too long", String::new(), None, &mut found);
+                    break;
+                }
+                self.invocation(invocation, command, directories, deadline, &mut found);
             }
             if let Some(opaque) = reading.opaque.first() {
                 self.opaque(
@@ -249,7 +258,7 @@ impl Rules {
         Decision { matches: found }
     }
 
-    /// Adds what files say of a call that cannot be read.
+    /// Adds what files say of a call that cannot be read. What takes too long is asked about at least.
     fn opaque(
         &self,
         reason: &str,
@@ -294,12 +303,17 @@ impl Rules {
         invocation: &Invocation,
         command: &str,
         directories: &Directories,
+        deadline: Instant,
         found: &mut Vec<Match>,
     ) {
         let program = invocation.program();
         let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
         let mut facts: Option<Vec<&str>> = None;
-        for at in of_program.iter().chain(&self.of_any) {
+        for (count, at) in of_program.iter().chain(&self.of_any).enumerate() {
+            if count % 16 == 15 && Instant::now() > deadline {
+                self.opaque("its rules take too long", String::new(), None, found);
+                return;
+            }
             let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
             let facts = facts.get_or_insert_with(|| {
                 operands(program, &invocation.arguments)
@@ -307,7 +321,20 @@ impl Rules {
                     .map(|operand| operand.text.as_str())
                     .collect()
             });
-            if shell_matches(shell, invocation, facts, directories) {
+            let verdict = shell_matches(shell, invocation, facts, directories);
+            if verdict == Verdict::May && rule.effect >= Effect::Ask {
+                // Only running it tells; then it is asked about, whatever the rule does.
+                let reason = format!("an argument is not known, and {}", rule.message);
+                let subject = part(command, &invocation.range);
+                let range = Some(invocation.range.clone());
+                let found_rule = Match {
+                    effect: Effect::Ask,
+                    message: reason,
+                    ..matched(file, rule, subject, range)
+                };
+                push(found, found_rule);
+            }
+            if verdict == Verdict::Must {
                 push(
                     found,
                     matched(
@@ -320,6 +347,10 @@ impl Rules {
             }
         }
         for access in &invocation.files {
+            if Instant::now() > deadline {
+                self.opaque("its rules take too long", String::new(), None, found);
+                return;
+            }
             let indices = match access.access {
                 Access::Read => &self.reads,
                 Access::Write => &self.writes,
@@ -329,7 +360,7 @@ impl Rules {
                 let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
                     continue;
                 };
-                if patterns.matches(&access.path, directories) {
+                if patterns.matches_access(access, invocation, directories) {
                     push(
                         found,
                         matched(
@@ -395,24 +426,48 @@ fn host(url: &str) -> Option<&str> {
     Some(host.split(':').next().unwrap_or(host))
 }
 
+/// Whether a rule matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    No,
+    /// It depends on an argument of which a part is not known.
+    May,
+    Must,
+}
+
+/// Returns `true` if a word with an unknown part may be what a pattern names. A word of which nothing
+/// is known counts as none, since nearly all variables hold names of files and the like.
+fn may_be(word: &str, pattern: &WordPattern) -> bool {
+    let Some(literal) = pattern.literal().filter(|_| word.contains(UNKNOWN)) else { return false };
+    let Some((before, after)) = word.split_once(UNKNOWN) else { return false };
+    let after = after.rsplit(UNKNOWN).next().unwrap_or_default();
+    let is_part = before.len() >= 2 || after.len() >= 2;
+    is_part
+        && before.len() + after.len() <= literal.len()
+        && literal.starts_with(before)
+        && literal.ends_with(after)
+}
+
 fn shell_matches(
     rule: &ShellRule,
     invocation: &Invocation,
     operands: &[&str],
     directories: &Directories,
-) -> bool {
+) -> Verdict {
     let program = invocation.program();
     if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
-        return false;
+        return Verdict::No;
     }
     let arguments = &invocation.arguments;
     // Whoever asks for help runs nothing else.
     if arguments.iter().any(|argument| argument.text == "--help") && arguments.len() <= 3 {
-        return false;
+        return Verdict::No;
     }
-    if !operands_match(&rule.operands, operands) {
-        return false;
+    let is_sure = operands_match(&rule.operands, operands, false);
+    if !is_sure && !operands_match(&rule.operands, operands, true) {
+        return Verdict::No;
     }
+    let mut verdict = if is_sure { Verdict::Must } else { Verdict::May };
     let holds = |pattern: &WordPattern| {
         arguments.iter().any(|argument| {
             match pattern.literal().filter(|literal| literal.starts_with('-')) {
@@ -421,8 +476,18 @@ fn shell_matches(
             }
         })
     };
+    let may_hold =
+        |pattern: &WordPattern| arguments.iter().any(|argument| may_be(&argument.text, pattern));
+    for condition in &rule.conditions {
+        if let Condition::Any(patterns) = condition
+            && !patterns.iter().any(holds)
+            && patterns.iter().any(may_hold)
+        {
+            verdict = Verdict::May;
+        }
+    }
     let all_hold = rule.conditions.iter().all(|condition| match condition {
-        Condition::Any(patterns) => patterns.iter().any(holds),
+        Condition::Any(patterns) => patterns.iter().any(holds) || patterns.iter().any(may_hold),
         Condition::All(patterns) => patterns.iter().all(holds),
         Condition::None(patterns) => !patterns.iter().any(holds),
         Condition::Option { names, values } => {
@@ -433,20 +498,20 @@ fn shell_matches(
         }
     });
     if !all_hold {
-        return false;
+        return Verdict::No;
     }
     let uses = |patterns: &crate::paths::PathPatterns, access: Option<Access>| {
         invocation
             .files
             .iter()
             .filter(|file| access.is_none_or(|access| file.access == access))
-            .any(|file| patterns.matches(&file.path, directories))
+            .any(|file| patterns.matches_access(file, invocation, directories))
     };
     if rule.files.as_ref().is_some_and(|patterns| !uses(patterns, None))
         || rule.reads.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Read)))
         || rule.writes.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Write)))
     {
-        return false;
+        return Verdict::No;
     }
     let sets = |(name, pattern): &(String, WordPattern)| {
         invocation.variables.iter().any(|(set, value)| {
@@ -454,30 +519,35 @@ fn shell_matches(
         })
     };
     if !rule.env.iter().all(sets) {
-        return false;
+        return Verdict::No;
     }
     let is_fed =
         |pattern: &WordPattern| invocation.fed_by.iter().any(|program| pattern.matches(program));
     if !rule.fed_by.is_empty() && !rule.fed_by.iter().any(is_fed) {
-        return false;
+        return Verdict::No;
     }
-    rule.text.as_ref().is_none_or(|regex| {
+    let has_text = rule.text.as_ref().is_none_or(|regex| {
         arguments.iter().any(|argument| regex.is_match(&argument.text))
             || matches!(&invocation.input, Input::Text(text) if regex.is_match(text))
-    })
+    });
+    if has_text { verdict } else { Verdict::No }
 }
 
-/// Compares the first operands with patterns, in which `**` stands for any number.
-fn operands_match(patterns: &[WordPattern], operands: &[&str]) -> bool {
+/// Compares the first operands with patterns, in which `**` stands for any number. With `may`, an
+/// operand that is not known may be what a pattern names.
+fn operands_match(patterns: &[WordPattern], operands: &[&str], may: bool) -> bool {
     match patterns.split_first() {
         None => true,
         Some((WordPattern::Glob(stars), rest)) if stars.as_slice() == ['*', '*'] => (0..=operands
             .len())
-            .any(|skipped| operands_match(rest, operands.get(skipped..).unwrap_or_default())),
+            .any(|skipped| operands_match(rest, operands.get(skipped..).unwrap_or_default(), may)),
         Some((pattern, rest)) => match operands.split_first() {
             Some((operand, after)) => {
-                (pattern.matches(operand) && !operand.contains(UNKNOWN))
-                    && operands_match(rest, after)
+                let is_unknown = operand.contains(UNKNOWN);
+                let is_all_unknown = operand.chars().all(|character| character == UNKNOWN);
+                let is_same = !is_unknown && pattern.matches(operand)
+                    || may && (is_all_unknown || may_be(operand, pattern));
+                is_same && operands_match(rest, after, may)
             }
             None => false,
         },

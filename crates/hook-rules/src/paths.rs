@@ -1,7 +1,7 @@
 //! Patterns of paths: `**` for any number of components, `*` and `?` within one; `~/`, `{project}`
 //! and `{temp}` stand for directories, and `!` excludes.
 
-use hook_shell::invocations::UNKNOWN;
+use hook_shell::invocations::{Access, FileAccess, Invocation, UNKNOWN};
 
 use crate::decide::Directories;
 use crate::words::{WordPattern, glob_matches};
@@ -54,11 +54,34 @@ impl PathPatterns {
         Ok(parsed)
     }
 
+    /// Returns `true` if a file matches that a program of a command uses.
+    pub(crate) fn matches_access(
+        &self,
+        file: &FileAccess,
+        invocation: &Invocation,
+        directories: &Directories,
+    ) -> bool {
+        const WHOLE: [&str; 12] = [
+            "rm", "rmdir", "mv", "cp", "chmod", "chown", "chgrp", "rsync", "ln", "shred", "find",
+            "trash",
+        ];
+        // On another machine nothing tells what is inside of a project.
+        if invocation.is_remote && self.wanted.is_empty() {
+            return false;
+        }
+        // Whoever moves a folder moves what is in it.
+        let is_whole = file.access == Access::Write && WHOLE.contains(&invocation.program());
+        self.matches(&file.path, directories)
+            || is_whole && file.path.starts_with('/') && {
+                let components: Vec<&str> = split(&file.path);
+                self.wanted.iter().any(|pattern| pattern.is_below(&components, directories))
+            }
+    }
+
     /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
     /// given, since nothing shows that it is excluded.
     pub(crate) fn matches(&self, path: &str, directories: &Directories) -> bool {
-        let components: Vec<&str> =
-            path.split('/').filter(|component| !component.is_empty()).collect();
+        let components: Vec<&str> = split(path);
         let is_unknown = !path.starts_with('/');
         let is_wanted = match self.wanted.is_empty() {
             true => true,
@@ -71,6 +94,10 @@ impl PathPatterns {
             && (is_unknown
                 || !self.excluded.iter().any(|pattern| pattern.excludes(&components, directories)))
     }
+}
+
+fn split(path: &str) -> Vec<&str> {
+    path.split('/').filter(|component| !component.is_empty()).collect()
 }
 
 /// Expands braces.
@@ -145,6 +172,19 @@ impl PathPattern {
             .is_some_and(|rest| matches(&self.components, rest, Comparison::May))
     }
 
+    /// Returns `true` if the pattern names something below a path, whose last component it names.
+    fn is_below(&self, path: &[&str], directories: &Directories) -> bool {
+        let Some(rest) = self.in_base(path, directories) else { return false };
+        let lengths = (1..self.components.len()).rev();
+        rest.last().is_some()
+            && lengths.into_iter().any(|length| {
+                let (begin, behind) = self.components.split_at(length);
+                let names_last =
+                    matches!(begin.last(), Some(Component::One(WordPattern::Literal(_))));
+                names_last && !behind.is_empty() && matches(begin, rest, Comparison::Must)
+            })
+    }
+
     /// Excluding wants certainty: something unknown is not excluded by a name.
     fn excludes(&self, path: &[&str], directories: &Directories) -> bool {
         self.in_base(path, directories)
@@ -172,7 +212,11 @@ impl PathPattern {
                 let is_around = |directory: &str| {
                     let mut components =
                         directory.split('/').filter(|component| !component.is_empty());
-                    path.iter().all(|component| components.next() == Some(component))
+                    path.iter().all(|component| {
+                        components.next().is_some_and(|name| {
+                            name == *component || component.contains(['*', '?'])
+                        })
+                    })
                 };
                 let is_own = below(directories.home()).is_some()
                     || is_around(directories.home())

@@ -1,7 +1,7 @@
 //! The tests of the packs that are part of the engine.
 
 use hook_rules::packs::PACKS;
-use hook_rules::{Call, Directories, RuleFile, Rules, TestKind};
+use hook_rules::{Call, Directories, Effect, RuleFile, Rules, TestKind};
 
 #[test]
 fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
@@ -37,4 +37,57 @@ fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
         }
     }
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Commands, separated by lines of `%%`.
+fn commands(text: &str) -> impl Iterator<Item = &str> {
+    text.split("\n%%\n").map(|command| command.trim_end_matches('\n'))
+}
+
+fn all() -> (Rules, Directories) {
+    let files = PACKS.iter().map(|pack| RuleFile::parse(pack.name, pack.rules));
+    (Rules::new(files), Directories::new("/home/dev/project", "/home/dev/project", "/home/dev"))
+}
+
+#[test]
+fn what_is_hidden_in_a_command_is_refused_or_asked_about() {
+    let (rules, directories) = all();
+    let passes = |command: &&str| {
+        rules
+            .decide(&Call::shell(command), &directories)
+            .effect()
+            .is_none_or(|effect| effect < Effect::Ask)
+    };
+    let passed: Vec<&str> = commands(include_str!("data/hidden.txt")).filter(passes).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+}
+
+#[test]
+fn ordinary_work_is_left_alone() {
+    let (rules, directories) = all();
+    let stopped: Vec<_> = commands(include_str!("data/ordinary.txt"))
+        .map(|command| (command, rules.decide(&Call::shell(command), &directories)))
+        .filter(|(_, decision)| decision.effect().is_some_and(|effect| effect >= Effect::Ask))
+        .collect();
+    assert!(stopped.is_empty(), "{stopped:#?}");
+}
+
+#[test]
+fn hostile_commands_end_in_time() {
+    let (rules, directories) = all();
+    for piece in ["rm -rf a ", "{a,b}", "$x$x ", "find a ", "system('", "x=$x$x;"] {
+        let command = format!(
+            "x=1; python3 -c \"{}\"; {}",
+            piece.replace('"', ""),
+            piece.repeat(1_000_000 / piece.len())
+        );
+        let began = std::time::Instant::now();
+        let decision = rules.decide(&Call::shell(&command), &directories);
+        assert!(
+            began.elapsed() < std::time::Duration::from_secs(10),
+            "{piece}: {:?}",
+            began.elapsed()
+        );
+        assert!(decision.effect() >= Some(Effect::Ask), "{piece}");
+    }
 }

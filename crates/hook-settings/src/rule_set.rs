@@ -45,9 +45,34 @@ impl RuleSet {
 impl Reader<'_> {
     /// Reads the rule files of a folder.
     pub(super) fn add_rules(&mut self, folder: &Path) {
+        let is_other = std::fs::symlink_metadata(folder).is_ok() && !folder.is_dir();
+        if is_other {
+            let message = "this is no folder, so no rules are read from it";
+            self.document.push(Diagnostic::new(
+                Rule::InvalidRule,
+                Location::of_file(folder),
+                message,
+            ));
+            self.file.rules.push(RuleSet {
+                name: "rules".to_owned(),
+                path: folder.to_path_buf(),
+                file: Arc::default(),
+                unreadable: Some(Arc::from(message)),
+            });
+            return;
+        }
         for path in self.files_of(folder) {
-            if path.extension().is_some_and(|extension| extension == "toml") {
-                self.add_rule_file(&path);
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("toml") => self.add_rule_file(&path),
+                Some("md") => {}
+                _ => {
+                    let message = "a file of rules ends in .toml; this one was skipped";
+                    self.document.push(Diagnostic::new(
+                        Rule::UnusedFile,
+                        Location::of_file(&path),
+                        message,
+                    ));
+                }
             }
         }
     }
@@ -80,6 +105,19 @@ impl Reader<'_> {
             if problem.rule.is_none() && file.is_empty() {
                 unreadable.get_or_insert_with(|| problem.message.clone());
             }
+        }
+        if file.is_empty()
+            && file.except.is_empty()
+            && file.problems.is_empty()
+            && unreadable.is_none()
+        {
+            let message = "there is no rule in it; remove the file if that is meant";
+            self.document.push(Diagnostic::new(
+                Rule::InvalidRule,
+                Location::of_file(path),
+                message,
+            ));
+            unreadable = Some(message.to_owned());
         }
         if self.file.source == HookSource::Project {
             let count = file.remove_comments();

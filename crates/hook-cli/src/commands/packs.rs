@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hook_files::atomic::{self, NewFile, none_if_missing};
 use hook_files::project_file;
+use hook_files::regular_file;
 use hook_files::replace::replace_file;
 use hook_json::text::PathText;
 use hook_rules::RuleFile;
@@ -71,6 +72,9 @@ pub(crate) struct ListArguments {}
 const HEADER: &str =
     "# A pack of hook; `hook add` updates it unless it was edited. SHA-256 of the rest: ";
 
+/// The maximum size of a file of rules, in bytes.
+const MAX_FILE: u64 = 4 << 20;
+
 /// The state of a pack's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -109,7 +113,8 @@ fn folder(context: &Context, shared: bool) -> Result<PathBuf> {
 }
 
 fn content(path: &Path) -> Result<Option<Vec<u8>>> {
-    none_if_missing(fs::read(path)).map_err(|error| failed("read", path, &error))
+    none_if_missing(regular_file::read(path, MAX_FILE))
+        .map_err(|error| failed("read", path, &error))
 }
 
 fn failed(action: &str, path: &Path, error: &io::Error) -> CommandError {
@@ -133,6 +138,10 @@ pub(crate) async fn add(arguments: &Arguments, context: &Context, printer: &mut 
     let mut status = exit_code::PROCEED;
     for pack in packs {
         let path = folder.join(format!("{}.toml", pack.name));
+        if arguments.shared {
+            project_file::check(context.project(), &path)
+                .map_err(|error| failed("write", &path, &error))?;
+        }
         let before = content(&path)?;
         let state = State::of(pack, before.as_deref());
         if state == State::Edited && !arguments.force {

@@ -29,8 +29,8 @@ Examples:
   hook rules test
   hook rules test .hooks/rules/git.toml
 
-Exit code: `try` 2 if a rule refuses or asks, else 0; `test` 1 if a test fails or
-a file has a mistake, else 0.")]
+Exit code: of `try` 2 if a rule refuses or asks; of `test` 1 if a test fails or
+a file has a mistake; else 0.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

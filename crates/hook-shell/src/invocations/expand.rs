@@ -71,7 +71,11 @@ impl Reader<'_> {
                     let mark = if *is_quoted || in_quotes { Mark::Quoted } else { Mark::Split };
                     extend(marked, output.trim_end_matches('\n'), mark);
                 }
-                Part::Process(script) => {
+                Part::Process { script, reads: true } => {
+                    self.process_input(script);
+                    extend(marked, "/dev/fd/63", Mark::Quoted);
+                }
+                Part::Process { script, reads: false } => {
                     let output = self.substitution(script);
                     self.process_outputs.push(output);
                     extend(marked, "/dev/fd/63", Mark::Quoted);
@@ -126,7 +130,7 @@ impl Reader<'_> {
         }
     }
 
-    fn tilde(&self, mut marked: Marked) -> Marked {
+    fn tilde(&mut self, mut marked: Marked) -> Marked {
         let name_end =
             marked.iter().position(|(character, _)| *character == '/').unwrap_or(marked.len());
         let is_plain = marked.first() == Some(&('~', Mark::Unquoted))
@@ -135,10 +139,10 @@ impl Reader<'_> {
             let name: String =
                 marked.iter().take(name_end).skip(1).map(|(character, _)| *character).collect();
             let home = match name.as_str() {
-                "" => self.home().to_owned(),
+                "" => self.known_value("HOME"),
                 "+" => self.cwd_text(),
                 "root" => "/root".to_owned(),
-                _ => UNKNOWN.to_string(),
+                _ => format!("/home/{name}"),
             };
             marked.splice(..name_end, home.chars().map(|character| (character, Mark::Quoted)));
         }
@@ -164,6 +168,7 @@ fn braces(marked: Marked) -> Vec<Marked> {
                     rest.push(expanded);
                 }
             }
+            None if first_braces(&marked).is_some() => done.push(vec![(UNKNOWN, Mark::Quoted)]),
             None => done.push(marked),
         }
     }

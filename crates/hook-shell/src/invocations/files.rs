@@ -31,10 +31,17 @@ impl FileAccess {
     fn is_file(word: &str) -> bool {
         const STREAMS: [&str; 6] =
             ["-", "/dev/null", "/dev/stderr", "/dev/stdin", "/dev/stdout", "/dev/tty"];
-        !word.is_empty()
-            && !STREAMS.contains(&word)
-            && !word.starts_with("/dev/fd/")
-            && !word.contains("://")
+        let is_descriptor = word
+            .strip_prefix("/dev/fd/")
+            .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_url = word.split_once("://").is_some_and(|(scheme, _)| {
+            const SCHEMES: [&str; 14] = [
+                "http", "https", "ftp", "sftp", "ssh", "git", "file", "s3", "gs", "az", "docker",
+                "oci", "ws", "wss",
+            ];
+            SCHEMES.contains(&scheme) || scheme.len() > 3
+        });
+        !word.is_empty() && !STREAMS.contains(&word) && !is_descriptor && !is_url
     }
 
     /// Adds the use of a word that names a file.
@@ -66,6 +73,16 @@ pub fn join(cwd: Option<&str>, word: &str) -> Option<String> {
             }
             _ => components.push(component),
         }
+    }
+    // The root and the working directory of any process are those of this one, most likely.
+    while let ["proc", _, "root" | "cwd", rest @ ..] = components.as_slice() {
+        let rest = rest.to_vec();
+        components = match components.get(2) {
+            Some(&"cwd") => {
+                cwd?.split('/').filter(|component| !component.is_empty()).chain(rest).collect()
+            }
+            _ => rest,
+        };
     }
     // A relative word that begins with something unknown may be absolute.
     match word.chars().next() {
@@ -179,6 +196,7 @@ const USES: &[(&str, Use)] = &[
     ("truncate", Use::Write),
     ("type", Use::Nothing),
     ("typeset", Use::Nothing),
+    ("uniq", Use::Copy),
     ("unlink", Use::Write),
     ("unset", Use::Nothing),
     ("which", Use::Nothing),
@@ -188,7 +206,8 @@ const USES: &[(&str, Use)] = &[
 
 /// Options whose values are written files, by program.
 const WRITTEN_OPTIONS: &[(&str, &[&str])] = &[
-    ("curl", &["-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header"]),
+    ("git", &["--output"]),
+    ("curl", &["-o", "--output", "--output-dir", "-c", "--cookie-jar", "-D", "--dump-header"]),
     ("wget", &["-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file"]),
     ("sort", &["-o", "--output"]),
     ("tar", &["-C", "--directory"]),
@@ -212,6 +231,13 @@ const READ_OPTIONS: &[(&str, &[&str])] = &[
     ("curl", &["-T", "--upload-file", "-K", "--config"]),
     ("tar", &["-T", "--files-from"]),
 ];
+
+/// Returns `true` for options of `find` before its folders.
+pub(super) fn is_find_option(argument: &str) -> bool {
+    matches!(argument, "-L" | "-H" | "-P")
+        || argument.starts_with("-O")
+        || argument.starts_with("-D")
+}
 
 /// Adds the files that an invocation's arguments name.
 pub(super) fn add(invocation: &mut Invocation) {
@@ -288,7 +314,9 @@ pub(super) fn add(invocation: &mut Invocation) {
         }
         // A script of `sed` may write, too.
         "sed" => {
-            for path in first.into_iter().filter_map(|script| sed_output(&script.text)) {
+            let expressions = starters::option_values(arguments, &["-e", "--expression"]);
+            let scripts = expressions.into_iter().chain(first.map(|script| script.text.as_str()));
+            for path in scripts.flat_map(sed_outputs) {
                 push(path, Access::Write);
             }
         }
@@ -307,6 +335,7 @@ pub(super) fn add(invocation: &mut Invocation) {
         "find" if arguments.iter().any(|argument| argument.text == "-delete") => {
             let roots: Vec<&Argument> = arguments
                 .iter()
+                .skip_while(|argument| is_find_option(&argument.text))
                 .take_while(|argument| !argument.text.starts_with(['-', '(', '!']))
                 .collect();
             match roots.is_empty() {
@@ -343,6 +372,12 @@ fn git(operands: &[&Argument], push: &mut impl FnMut(&str, Access)) {
     let Some((command, rest)) = operands.split_first() else { return };
     let access = match command.text.as_str() {
         "add" | "stage" | "hash-object" => Access::Read,
+        "clone" => {
+            if let Some(folder) = rest.get(1) {
+                push(&folder.text, Access::Write);
+            }
+            return;
+        }
         "rm" | "mv" => Access::Write,
         _ => return,
     };
@@ -351,20 +386,30 @@ fn git(operands: &[&Argument], push: &mut impl FnMut(&str, Access)) {
 
 /// Returns `true` for options such as `-i`, `-i.bak`, `-pi`, `--in-place`.
 fn is_in_place(argument: &str) -> bool {
-    if argument.starts_with("--") {
-        return argument.starts_with("--in-place") || argument == "--inplace";
+    if let Some(long) = argument.strip_prefix("--") {
+        let name = long.split('=').next().unwrap_or(long);
+        return name.len() > 2 && "in-place".starts_with(name) || name == "inplace";
     }
-    argument.strip_prefix('-').is_some_and(|letters| {
-        letters.split('.').next().is_some_and(|letters| {
-            letters.contains('i') && letters.bytes().all(|letter| b"aEilnprsuwz0".contains(&letter))
-        })
-    })
+    // Behind the letter is a suffix.
+    let letters = argument.strip_prefix('-').and_then(|letters| letters.split('i').next());
+    argument.contains('i')
+        && letters
+            .is_some_and(|letters| letters.bytes().all(|letter| b"abElnprsuwz0".contains(&letter)))
 }
 
-/// Returns the file that a script of `sed` writes to.
-fn sed_output(script: &str) -> Option<&str> {
-    let (_, path) = script.rsplit_once("w ")?;
-    (path.contains('/') || path.contains('.')).then(|| path.trim())
+/// Returns the files that a script of `sed` writes to.
+fn sed_outputs(script: &str) -> impl Iterator<Item = &str> {
+    let commands = script.split(['\n', ';']);
+    commands.filter_map(|command| {
+        let (before, path) = command.rsplit_once('w')?;
+        let path = path.trim();
+        let is_command = before
+            .trim_end_matches(|character: char| "0123456789,$pgIM/ {".contains(character))
+            .len()
+            < before.len()
+            || before.is_empty();
+        (is_command && (path.contains('/') || path.contains('.'))).then_some(path)
+    })
 }
 
 #[cfg(test)]

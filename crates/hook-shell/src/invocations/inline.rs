@@ -12,6 +12,8 @@ pub(super) enum Effect {
     Program(Vec<String>),
     /// A file is used.
     File(String, Access),
+    /// Something that only running it can tell.
+    Unknown,
 }
 
 /// The comments of a language.
@@ -52,9 +54,12 @@ enum Call {
     Opens,
     Reads,
     Writes,
+    /// Strings are files that are written if the program has a method that writes, else read.
+    Names,
 }
 
 const CALLS: &[(&str, Call)] = &[
+    ("Path", Call::Names),
     ("Popen", Call::Runs),
     ("appendFile", Call::Writes),
     ("appendFileSync", Call::Writes),
@@ -142,9 +147,12 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Effect> {
     let mut effects = Vec::new();
     if options.is_empty() {
         let program = starters::operands(name, arguments).into_iter().next();
-        effects.extend(
-            program.into_iter().flat_map(|program| run_by_awk(&program.text)).map(Effect::Shell),
-        );
+        if let Some(program) = program {
+            effects.extend(run_by_awk(&program.text).into_iter().map(Effect::Shell));
+            effects.extend(
+                written_by_awk(&program.text).map(|path| Effect::File(path, Access::Write)),
+            );
+        }
         return effects;
     }
     let mut programs = starters::option_values(arguments, options);
@@ -199,6 +207,12 @@ fn run_by_awk(program: &str) -> Vec<String> {
         rest = after;
     }
     found
+}
+
+/// Returns the files that a program of awk writes: `print > "…"`.
+fn written_by_awk(program: &str) -> impl Iterator<Item = String> {
+    let behind = program.split('>').skip(1).map(str::trim_start);
+    behind.filter(|rest| rest.starts_with('"')).map(|rest| string(rest).0)
 }
 
 /// Returns the string at the start of a text, without its quotes, and the rest.
@@ -301,6 +315,7 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
                 || name == "exec";
             match found.as_slice() {
                 _ if !may_run => {}
+                _ if is_computed(after) => effects.push(Effect::Unknown),
                 [] => {}
                 [text] => effects.push(Effect::Shell(text.clone())),
                 words => effects.push(Effect::Program(words.to_vec())),
@@ -316,6 +331,21 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
                     if writes { Access::Write } else { Access::Read },
                 ));
             }
+        }
+        Call::Names => {
+            const WRITERS: [&str; 8] = [
+                ".unlink(",
+                ".write_text(",
+                ".write_bytes(",
+                ".rmdir(",
+                ".rename(",
+                ".replace(",
+                ".touch(",
+                ".open('w",
+            ];
+            let writes = WRITERS.iter().any(|method| program.contains(method));
+            let access = if writes { Access::Write } else { Access::Read };
+            effects.extend(found.into_iter().map(|path| Effect::File(path, access)));
         }
         Call::Reads | Call::Writes => {
             let access = if call == Call::Reads { Access::Read } else { Access::Write };
@@ -337,6 +367,53 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
     }
 }
 
+/// Returns `true` if the arguments of a call are more than strings, lists of them and named options.
+fn is_computed(after: &str) -> bool {
+    let trimmed = after.trim_start_matches(' ');
+    let mut rest = trimmed;
+    let mut open = 0_usize;
+    let mut looked = 0_usize;
+    while let Some(character) = rest.chars().next() {
+        looked += 1;
+        if looked > 4_000 {
+            return true;
+        }
+        match character {
+            '"' | '\'' | '`' => {
+                rest = string(rest).1;
+                continue;
+            }
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => {
+                open = open.saturating_sub(1);
+                if open == 0 {
+                    return false;
+                }
+            }
+            '+' | '%' | '$' => return true,
+            ';' | '\n' if open == 0 => return false,
+            _ if character.is_alphabetic() => {
+                let end = rest.find(|character: char| {
+                    !(character.is_alphanumeric() || "_.".contains(character))
+                });
+                let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+                let is_option = behind.trim_start().starts_with(['=', ':']);
+                let is_constant =
+                    ["True", "False", "None", "true", "false", "null", "qw", "subprocess.PIPE"]
+                        .contains(&name);
+                if !is_option && !is_constant {
+                    return true;
+                }
+                rest = behind;
+                continue;
+            }
+            _ => {}
+        }
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+    }
+    false
+}
+
 /// Returns the strings between the parentheses that begin a text, or behind a blank.
 fn call_strings(after: &str) -> Option<Vec<String>> {
     let trimmed = after.trim_start_matches(' ');
@@ -354,7 +431,7 @@ fn call_strings(after: &str) -> Option<Vec<String>> {
             break;
         }
         match character {
-            '"' | '\'' => {
+            '"' | '\'' | '`' => {
                 let (text, after) = string(rest);
                 found.push(text);
                 rest = after;

@@ -77,6 +77,8 @@ pub struct Invocation {
     pub cwd: Option<String>,
     /// The program that starts it, such as `sudo`.
     pub started_by: Option<String>,
+    /// `true` if it runs on another machine or in a container, where files are others.
+    pub is_remote: bool,
     /// The byte range in the text.
     pub range: Range<usize>,
 }

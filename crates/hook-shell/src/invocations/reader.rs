@@ -1,6 +1,6 @@
 //! Scripts to invocations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,7 +18,9 @@ const MAX_DEPTH: usize = 12;
 /// The maximum number of values of a variable, and of combinations of those in a command.
 const MAX_VALUES: usize = 16;
 /// The maximum length of a text that a shell gets.
-const MAX_TEXT: usize = 1 << 20;
+const MAX_TEXT: usize = 128 << 10;
+/// The maximum number of commands and words that are read.
+const MAX_STEPS: usize = 50_000;
 
 /// The values that the text gives a variable; `None` is an unknown one.
 type Values = Vec<Option<String>>;
@@ -41,10 +43,20 @@ pub(super) struct Reader<'s> {
     combinations: usize,
     /// The output of the commands that were read last.
     output: String,
+    /// `true` while a text or program of another machine is read.
+    is_remote: bool,
+    /// The number of commands and words read so far.
+    steps: usize,
+    /// `true` if `exec` has replaced the standard input.
+    has_other_input: bool,
+    /// The names of functions that were called.
+    called: HashSet<String>,
     /// The programs before this one in its pipeline.
     fed_by: Vec<String>,
     /// Files that the text downloads.
     downloads: Vec<String>,
+    /// `true` if the redirections that were read last take the standard output away.
+    is_output_redirected: bool,
     /// The outputs of `<(…)` in the command that is read.
     pub(super) process_outputs: Vec<String>,
 }
@@ -65,19 +77,62 @@ impl<'s> Reader<'s> {
             choice: 0,
             combinations: 1,
             output: String::new(),
+            is_remote: false,
+            steps: 0,
+            has_other_input: false,
+            called: HashSet::new(),
             fed_by: Vec::new(),
             downloads: Vec::new(),
+            is_output_redirected: false,
             process_outputs: Vec::new(),
         }
     }
 
+    /// Reads the text twice: what it defines may be used before it is defined, in a loop or a trap.
     pub(super) fn read(mut self, text: &str) -> Reading {
-        self.shell_text(text, 0..text.len());
+        let range = 0..text.len();
+        self.shell_text(text, range.clone());
+        let is_simple =
+            self.functions.is_empty() && self.aliases.is_empty() && self.variables.is_empty();
+        if !is_simple {
+            self.reading = Reading::default();
+            self.cwd = Some(self.surroundings.cwd.to_owned());
+            self.has_other_input = false;
+            self.shell_text(text, range.clone());
+            let uncalled = self.functions.iter().filter(|(name, _)| !self.called.contains(*name));
+            let uncalled: Vec<Arc<Command>> = uncalled.map(|(_, body)| Arc::clone(body)).collect();
+            for body in uncalled {
+                self.parameters = None;
+                self.inside(range.clone(), |reader| reader.command(&body, Input::Unknown));
+            }
+        }
         self.reading
     }
 
-    pub(super) fn home(&self) -> &str {
-        self.surroundings.home
+    /// Counts a step; `false` at the limit, where the rest is opaque.
+    pub(super) fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps == MAX_STEPS {
+            self.opaque("it does too much", self.shown(0..0));
+        }
+        self.steps < MAX_STEPS
+    }
+
+    /// Returns a variable's value, or the placeholder.
+    pub(super) fn known_value(&mut self, name: &str) -> String {
+        self.value(name).unwrap_or_else(|| UNKNOWN.to_string())
+    }
+
+    /// Reads the commands that get what is written to `>(…)`.
+    pub(super) fn process_input(&mut self, script: &Script) {
+        if self.depth >= MAX_DEPTH {
+            return self.opaque("it is nested too deeply", self.shown(0..0));
+        }
+        self.depth += 1;
+        for command in &script.commands {
+            self.command(command, Input::Unknown);
+        }
+        self.depth -= 1;
     }
 
     pub(super) fn cwd_text(&self) -> String {
@@ -157,6 +212,9 @@ impl<'s> Reader<'s> {
     }
 
     fn command(&mut self, command: &Command, input: Input) {
+        if !self.step() {
+            return;
+        }
         if self.reading.invocations.len() >= MAX_INVOCATIONS {
             return self.opaque("it starts too many programs", self.shown(0..0));
         }
@@ -250,6 +308,7 @@ impl<'s> Reader<'s> {
     }
 
     fn push(&mut self, mut invocation: Invocation) {
+        invocation.is_remote = self.is_remote;
         if invocation.range.is_empty() {
             invocation.range = self.shown(invocation.range);
         }
@@ -341,6 +400,12 @@ impl<'s> Reader<'s> {
             let value = self.text(&assignment.value);
             let value = (!assignment.is_partial).then_some(value);
             if command.words.is_empty() {
+                const SPECIAL: [&str; 6] =
+                    ["IFS", "PS4", "PROMPT_COMMAND", "BASH_ALIASES", "CDPATH", "BASH_CMDS"];
+                if SPECIAL.contains(&assignment.name.as_str()) {
+                    let reason = format!("`{}` changes what later commands mean", assignment.name);
+                    self.opaque(reason, self.shown(command.range.clone()));
+                }
                 self.assign(&assignment.name, value.clone());
             }
             variables
@@ -348,10 +413,22 @@ impl<'s> Reader<'s> {
         }
         let mut words = Vec::new();
         for word in &command.words {
+            if !self.step() {
+                return;
+            }
             words.extend(self.arguments(word));
         }
         let combinations = self.combinations;
+        let input = match input {
+            Input::Inherited if self.has_other_input => Input::Unknown,
+            input => input,
+        };
         let (files, input) = self.redirects(&command.redirects, input);
+        if matches!(words.as_slice(), [only] if only.text == "exec")
+            && !command.redirects.is_empty()
+        {
+            self.has_other_input = true;
+        }
         let range = self.shown(command.range.clone());
         if words.is_empty() {
             self.output.clear();
@@ -378,6 +455,7 @@ impl<'s> Reader<'s> {
             fed_by: self.fed_by.clone(),
             cwd: self.cwd.clone(),
             started_by: None,
+            is_remote: false,
             range,
         };
         self.invoke(invocation);
@@ -387,7 +465,9 @@ impl<'s> Reader<'s> {
     /// Returns the files of redirections, and the input that they leave.
     fn redirects(&mut self, redirects: &[Redirect], mut input: Input) -> (Vec<FileAccess>, Input) {
         let mut accesses = Vec::new();
+        self.is_output_redirected = false;
         for redirect in redirects {
+            let is_input = redirect.descriptor.is_none_or(|descriptor| descriptor == 0);
             let Some(word) = redirect.target.word() else { continue };
             let text = match redirect.kind {
                 RedirectKind::Input => {
@@ -397,7 +477,9 @@ impl<'s> Reader<'s> {
                         true => self.inside(word.range.clone(), |reader| reader.text(word)),
                         false => self.text(word),
                     };
-                    input = known(text);
+                    if is_input {
+                        input = known(text);
+                    }
                     continue;
                 }
                 _ => self.arguments(word),
@@ -406,11 +488,21 @@ impl<'s> Reader<'s> {
             let is_descriptor = target.text == "-"
                 || target.text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
             let access = match redirect.kind {
-                RedirectKind::Duplicate if is_descriptor => continue,
+                RedirectKind::Duplicate if is_descriptor => {
+                    // The input of another descriptor, or the output of one.
+                    if redirect.descriptor == Some(0)
+                        || redirect.descriptor.is_none() && target.text != "2" && target.text != "1"
+                    {
+                        input = Input::Unknown;
+                    }
+                    continue;
+                }
                 RedirectKind::Read => Access::Read,
                 _ => Access::Write,
             };
-            if matches!(redirect.kind, RedirectKind::Read | RedirectKind::ReadWrite) {
+            let writes_output = redirect.descriptor.is_none_or(|descriptor| descriptor == 1);
+            self.is_output_redirected |= access == Access::Write && writes_output;
+            if matches!(redirect.kind, RedirectKind::Read | RedirectKind::ReadWrite) && is_input {
                 input = match target.text == "/dev/null" {
                     true => Input::Text(String::new()),
                     false => self.process_outputs.pop().map_or(Input::Unknown, known),
@@ -448,6 +540,7 @@ impl<'s> Reader<'s> {
                 let text = format!("{value} {}", arguments.join(" "));
                 self.aliases.remove(&called);
                 self.inside(range.clone(), |reader| reader.shell_text(&text, 0..0));
+                self.aliases.insert(called.clone(), value);
             }
             if let Some(body) = self.functions.get(&called).cloned() {
                 return self.call(&called, &body, &invocation);
@@ -455,6 +548,8 @@ impl<'s> Reader<'s> {
         }
         self.builtin(&invocation);
         let output = self.output_of(&invocation);
+        self.is_output_redirected = false;
+        self.enter_directory(&mut invocation);
         files::add(&mut invocation);
         let started = starters::started(&invocation);
         let inline = inline::texts(&invocation);
@@ -470,11 +565,31 @@ impl<'s> Reader<'s> {
             self.opaque("it runs a file that it downloads", range.clone());
         }
         self.push(invocation.clone());
+        let was_remote = self.is_remote;
+        self.is_remote |= matches!(
+            invocation.program(),
+            "ssh"
+                | "docker"
+                | "docker-compose"
+                | "podman"
+                | "kubectl"
+                | "heroku"
+                | "fly"
+                | "flyctl"
+                | "vagrant"
+                | "gcloud"
+        );
         self.depth += 1;
         for started in started {
             match started {
                 Started::Program(words) => self.start(words, &invocation),
                 Started::Text(text) => self.start_text(&text, &invocation),
+                Started::TextWith(text, parameters) => {
+                    let before = self.parameters.replace(parameters);
+                    self.start_text(&text, &invocation);
+                    self.parameters = before;
+                }
+                Started::Unknown(reason) => self.opaque(reason, range.clone()),
                 Started::Input => match &invocation.input {
                     Input::Text(text) => self.start_text(&text.clone(), &invocation),
                     Input::Inherited => {}
@@ -493,6 +608,17 @@ impl<'s> Reader<'s> {
                         }
                     }
                 }
+                Started::File(argument)
+                    if argument.text == "/dev/stdin" || argument.text.ends_with("/fd/0") =>
+                {
+                    match &invocation.input {
+                        Input::Text(text) => self.start_text(&text.clone(), &invocation),
+                        _ => self.opaque("a shell runs what it reads", range.clone()),
+                    }
+                }
+                Started::File(argument) if argument.text == UNKNOWN.to_string() => {
+                    self.opaque("only running it tells which file it runs", range.clone());
+                }
                 Started::File(argument) => {
                     let path = files::join(invocation.cwd.as_deref(), &argument.text);
                     if path.is_some_and(|path| self.downloads.contains(&path)) {
@@ -506,6 +632,13 @@ impl<'s> Reader<'s> {
                 inline::Effect::Shell(text) => self.start_text(&text, &invocation),
                 inline::Effect::Program(words) => {
                     self.start(words.into_iter().map(Argument::plain).collect(), &invocation);
+                }
+                inline::Effect::Unknown => {
+                    let reason = format!(
+                        "only running it tells what a program of `{}` starts",
+                        invocation.program()
+                    );
+                    self.opaque(reason, range.clone());
                 }
                 inline::Effect::File(path, access) => {
                     let cwd = invocation.cwd.as_deref();
@@ -524,10 +657,28 @@ impl<'s> Reader<'s> {
             }
         }
         self.depth -= 1;
+        self.is_remote = was_remote;
         self.output = output;
     }
 
+    /// Applies the options by which a program works in another directory.
+    fn enter_directory(&self, invocation: &mut Invocation) {
+        let options: &[&str] = match invocation.program() {
+            "git" => &["-C"],
+            "make" | "gmake" | "ninja" => &["-C", "--directory"],
+            "env" | "sudo" => &["-C", "--chdir", "-D"],
+            _ => return,
+        };
+        let directory = starters::option_values(&invocation.arguments, options)
+            .first()
+            .map(|value| (*value).to_owned());
+        if let Some(directory) = directory {
+            invocation.cwd = files::join(invocation.cwd.as_deref(), &directory);
+        }
+    }
+
     fn call(&mut self, name: &str, body: &Arc<Command>, invocation: &Invocation) {
+        self.called.insert(name.to_owned());
         if self.calls.iter().any(|call| call == name) {
             return self
                 .opaque(format!("the function `{name}` calls itself"), invocation.range.clone());
@@ -569,8 +720,12 @@ impl<'s> Reader<'s> {
             files: Vec::new(),
             input: by.input.clone(),
             fed_by: by.fed_by.clone(),
-            cwd: self.cwd.clone(),
+            cwd: match by.program() {
+                "env" | "sudo" => by.cwd.clone(),
+                _ => self.cwd.clone(),
+            },
             started_by: Some(by.program().to_owned()),
+            is_remote: false,
             range: by.range.clone(),
         });
     }
@@ -586,7 +741,10 @@ impl<'s> Reader<'s> {
         }
         let cwd = self.cwd.clone();
         self.inside(by.range.clone(), |reader| reader.shell_text(text, 0..0));
-        self.cwd = cwd;
+        // `eval` runs in the shell itself.
+        if by.called.text != "eval" {
+            self.cwd = cwd;
+        }
     }
 
     /// Follows builtins that change what later commands mean.
@@ -645,6 +803,13 @@ impl<'s> Reader<'s> {
         }
     }
 
+    fn is_in_project(&self) -> bool {
+        let project = self.surroundings.project;
+        self.cwd.as_deref().is_some_and(|cwd| {
+            cwd.strip_prefix(project).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
     /// Returns the output of an invocation; [`UNKNOWN`] if only running it can tell.
     fn output_of(&self, invocation: &Invocation) -> String {
         let arguments = &invocation.arguments;
@@ -653,8 +818,7 @@ impl<'s> Reader<'s> {
                 arguments.iter().skip(from).map(|argument| argument.text.as_str()).collect();
             texts.join(" ")
         };
-        let writes_elsewhere = invocation.files.iter().any(|file| file.access == Access::Write);
-        if writes_elsewhere {
+        if self.is_output_redirected {
             return String::new();
         }
         match invocation.program() {
@@ -670,9 +834,12 @@ impl<'s> Reader<'s> {
                     .count();
                 let interprets =
                     arguments.iter().take(options).any(|argument| argument.text.contains('e'));
+                let is_bare =
+                    arguments.iter().take(options).any(|argument| argument.text.contains('n'));
+                let end = if is_bare { "" } else { "\n" };
                 match interprets {
-                    true => unescaped(&joined(options)) + "\n",
-                    false => joined(options) + "\n",
+                    true => unescaped(&joined(options)) + end,
+                    false => joined(options) + end,
                 }
             }
             "printf" => match arguments.as_slice() {
@@ -689,10 +856,47 @@ impl<'s> Reader<'s> {
                 }
             }
             "find" => starters::found_paths(arguments).join("\n"),
+            // What sets up a shell is trusted as the program is.
+            "ssh-agent" | "brew" | "opam" | "dircolors" => String::new(),
+            "direnv" | "pyenv" | "rbenv" | "nodenv" | "starship" | "zoxide" | "mise" | "fnm"
+            | "conda" | "thefuck"
+                if arguments.first().is_some_and(|argument| {
+                    matches!(
+                        argument.text.as_str(),
+                        "hook" | "export" | "init" | "activate" | "env" | "shell.bash"
+                    )
+                }) =>
+            {
+                String::new()
+            }
             "pwd" => self.cwd_text() + "\n",
             "mktemp" => format!("/tmp/{UNKNOWN}\n"),
-            "git" if joined(0) == "rev-parse --show-toplevel" => {
+            "git" if joined(0) == "rev-parse --show-toplevel" && self.is_in_project() => {
                 self.surroundings.project.to_owned() + "\n"
+            }
+            // Their paths are below the working directory.
+            "git"
+                if matches!(
+                    arguments.first().map(|argument| argument.text.as_str()),
+                    Some("ls-files")
+                ) || joined(0).starts_with("diff --name-only") =>
+            {
+                format!("./{UNKNOWN}")
+            }
+            "rg" | "grep" | "fd" | "ls"
+                if invocation.program() != "ls"
+                    && !arguments.iter().any(|argument| argument.text.starts_with('/')) =>
+            {
+                match invocation.program() == "fd"
+                    || arguments.iter().any(|argument| {
+                        matches!(
+                            argument.text.as_str(),
+                            "-l" | "-rl" | "-lr" | "--files" | "--files-with-matches"
+                        )
+                    }) {
+                    true => format!("./{UNKNOWN}"),
+                    false => UNKNOWN.to_string(),
+                }
             }
             ":" | "true" | "false" | "cd" | "export" | "set" | "test" | "[" | "exit" | "sleep" => {
                 String::new()
@@ -740,7 +944,8 @@ fn decoded(digits: Option<&str>, radix: u32) -> char {
 }
 
 fn known(text: String) -> Input {
-    match text.contains(UNKNOWN) {
+    // Of paths below the working directory enough is known.
+    match text.contains(UNKNOWN) && !text.starts_with("./") {
         true => Input::Unknown,
         false => Input::Text(text),
     }

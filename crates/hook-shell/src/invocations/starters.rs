@@ -9,10 +9,14 @@ pub(super) enum Started {
     Program(Vec<Argument>),
     /// A shell text.
     Text(String),
+    /// A shell text with its arguments.
+    TextWith(String, Vec<Argument>),
     /// The standard input, as a shell text.
     Input,
     /// A script file.
     File(Argument),
+    /// Something that only running it can tell, with the reason.
+    Unknown(String),
 }
 
 /// The position of what a program starts among its arguments.
@@ -33,15 +37,16 @@ enum Form {
 /// The table: program, options that take a value, form. A program may have several rows.
 const STARTERS: &[(&str, &str, Form)] = &[
     ("asdf", "", Form::Sub("exec", 0)),
-    ("ash", "-o -O", Form::Options(&["-c"])),
+    ("ash", "-o -O", Form::Options(&[])),
     ("at", "-f -q -t", Form::Options(&[])),
     ("aws-vault", "-d --duration", Form::Sub("exec", 1)),
-    ("bash", "-o -O --init-file --rcfile", Form::Options(&["-c"])),
+    ("bash", "-o -O --init-file --rcfile", Form::Options(&[])),
     ("builtin", "", Form::Words(0)),
     ("bundle", "", Form::Sub("exec", 0)),
     ("bunx", "-p --package", Form::Words(0)),
     ("busybox", "", Form::Words(0)),
     ("chamber", "", Form::Sub("exec", 1)),
+    ("choom", "-n -p", Form::Words(0)),
     ("chroot", "--userspec --groups", Form::Words(1)),
     ("chrt", "-T -P -D", Form::Words(1)),
     ("cmd", "", Form::Joined(0)),
@@ -52,7 +57,8 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("corepack", "", Form::Words(0)),
     ("cross-env", "", Form::Words(0)),
     ("csh", "", Form::Options(&["-c"])),
-    ("dash", "-o", Form::Options(&["-c"])),
+    ("dash", "-o", Form::Options(&[])),
+    ("dbus-run-session", "--config-file --dbus-daemon", Form::Words(0)),
     ("direnv", "", Form::Sub("exec", 1)),
     ("doas", "-u -C", Form::Words(0)),
     ("docker", DOCKER, Form::Sub("compose exec", 1)),
@@ -65,6 +71,7 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("doppler", "-p --project -c --config", Form::Sub("run", 0)),
     ("dotenv", "-e -f -v", Form::Words(0)),
     ("dotenv-cli", "-e -f -v", Form::Words(0)),
+    ("eatmydata", "", Form::Words(0)),
     ("env", "-u --unset -C --chdir", Form::Words(0)),
     ("env", "-u --unset -C --chdir", Form::Options(&["-S", "--split-string"])),
     ("eval", "", Form::Joined(0)),
@@ -80,11 +87,15 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("hatch", "-e --env", Form::Sub("run", 0)),
     ("heroku", "-a --app -r --remote -s --size", Form::Sub("run", 0)),
     ("ionice", "-c -n -p -P -u --class --classdata", Form::Words(0)),
-    ("ksh", "-o", Form::Options(&["-c"])),
+    ("ksh", "-o", Form::Options(&[])),
     ("kubectl", KUBECTL, Form::Sub("exec", 1)),
+    ("linux32", "", Form::Words(0)),
+    ("linux64", "", Form::Words(0)),
+    ("lksh", "-o", Form::Options(&[])),
     ("ltrace", "-e -o -p -s -u -n -l -x -a -D -F", Form::Words(0)),
     ("mise", "", Form::Sub("exec", 0)),
     ("mise", "", Form::Sub("x", 0)),
+    ("mksh", "-o", Form::Options(&[])),
     ("nice", "-n --adjustment", Form::Words(0)),
     ("nix", "", Form::Options(&["-c", "--command"])),
     ("nix", "", Form::Sub("run", 0)),
@@ -100,6 +111,8 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("op", "--env-file --account", Form::Sub("run", 0)),
     ("parallel", "-j --jobs -a --arg-file -S --sshlogin --colsep -I -n -N", Form::Words(0)),
     ("pdm", "", Form::Sub("run", 0)),
+    ("perf", "-e -o -F -p", Form::Sub("record", 0)),
+    ("perf", "-e -o -F -p", Form::Sub("stat", 0)),
     ("pipenv", "", Form::Sub("run", 0)),
     ("pipx", "--spec --python", Form::Sub("run", 0)),
     ("pkexec", "--user", Form::Words(0)),
@@ -108,9 +121,12 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("podman", DOCKER, Form::Sub("exec", 1)),
     ("podman", DOCKER, Form::Sub("run", 1)),
     ("poetry", "-C --directory -P --project", Form::Sub("run", 0)),
+    ("posh", "-o", Form::Options(&[])),
     ("powershell", "", Form::Options(&["-Command", "-c", "-command"])),
+    ("prlimit", "-p", Form::Words(0)),
     ("proxychains4", "-f", Form::Words(0)),
     ("pwsh", "", Form::Options(&["-Command", "-c", "-command"])),
+    ("rbash", "-o -O", Form::Options(&[])),
     ("rtk", "", Form::Words(0)),
     ("runuser", "-u --user -g -G -s", Form::Options(&["-c", "--command"])),
     ("runuser", "-u --user -g -G -s -c --command", Form::Words(0)),
@@ -118,17 +134,19 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("screen", "-S -c -t -p -e", Form::Words(0)),
     ("script", "-E -I -O -o -T --log-out", Form::Options(&["-c", "--command"])),
     ("script", "-E -I -O -o -T --log-out -c --command", Form::Words(1)),
-    ("setarch", "", Form::Words(1)),
+    ("setarch", "", Form::Words(0)),
     ("setpriv", "--reuid --regid --groups", Form::Words(0)),
     ("setsid", "", Form::Words(0)),
-    ("sh", "-o", Form::Options(&["-c"])),
+    ("sh", "-o", Form::Options(&[])),
     ("ssh", SSH, Form::Joined(1)),
+    ("ssh-agent", "-a -E -t", Form::Words(0)),
+    ("start-stop-daemon", "", Form::Options(&["--exec", "-x", "--startas", "-a"])),
     ("stdbuf", "-i -o -e --input --output --error", Form::Words(0)),
     ("strace", "-e -o -p -s -u -E -a -P -O -S -I -b -X", Form::Words(0)),
     ("su", "-s --shell -g -G -w", Form::Options(&["-c", "--command"])),
     (
         "sudo",
-        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot",
+        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --command-timeout --close-from --other-user --role --type",
         Form::Words(0),
     ),
     ("systemd-inhibit", "--what --who --why --mode", Form::Words(0)),
@@ -154,6 +172,7 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("uv", "--with --python -p --from", Form::Sub("tool run", 0)),
     ("uvx", "--with --python -p --from", Form::Words(0)),
     ("vagrant", "", Form::Options(&["-c", "--command"])),
+    ("valgrind", "", Form::Words(0)),
     ("volta", "--node --npm --yarn", Form::Sub("run", 0)),
     ("wasmtime", "", Form::Sub("run", 1)),
     ("watch", "-n --interval -q --equexit", Form::Joined(0)),
@@ -163,7 +182,8 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("xvfb-run", "-n -s -e -f -w", Form::Words(0)),
     ("yarn", "", Form::Sub("dlx", 0)),
     ("yarn", "", Form::Sub("exec", 0)),
-    ("zsh", "-o", Form::Options(&["-c"])),
+    ("yash", "-o", Form::Options(&[])),
+    ("zsh", "-o", Form::Options(&[])),
 ];
 
 const DOCKER: &str = "-H --host --context --config -l --log-level -f --file -p --project-name --profile --env-file \
@@ -174,7 +194,8 @@ const KUBECTL: &str = "-n --namespace --context --kubeconfig -s --server --clust
     -o --output -l --selector -f --filename --as --as-group --request-timeout --field-selector --grace-period \
     --timeout --replicas";
 const SSH: &str = "-i -p -o -l -L -R -D -F -J -b -c -E -e -I -m -O -Q -S -W -w -B";
-const XARGS: &str = "-I -n -P -d -a -s -L -E --max-args --max-procs --delimiter --arg-file --max-chars --max-lines --replace";
+const XARGS: &str = "-I -n -P -d -a -s -L -E --max-args --max-procs --delimiter --arg-file --max-chars \
+    --process-slot-var";
 
 /// Options with a value of programs that start nothing themselves, before and behind their subcommands.
 const VALUE_OPTIONS: &[(&str, &str)] = &[
@@ -356,15 +377,23 @@ pub fn option_values<'a>(arguments: &'a [Argument], options: &[&str]) -> Vec<&'a
 
 /// Returns `true` if an option's value is the next argument.
 fn takes_next(argument: &str, options: &[&str]) -> bool {
-    options.iter().any(|option| {
-        argument == *option
-            || (option.len() == 2
-                && argument.len() > 2
-                && argument.starts_with('-')
-                && !argument.starts_with("--")
-                && argument.ends_with(&option[1..])
-                && argument[1..].bytes().all(|byte| byte.is_ascii_alphabetic()))
-    })
+    if let Some(name) = argument.strip_prefix("--") {
+        return !name.contains('=')
+            && options.iter().any(|option| {
+                let option = option.strip_prefix("--").unwrap_or_default();
+                option == name || name.len() >= 2 && option.starts_with(name)
+            });
+    }
+    if options.contains(&argument) {
+        return true;
+    }
+    // In a cluster the first letter with a value takes the rest as it, or the next argument.
+    let letters = argument.get(1..).unwrap_or_default();
+    let takes =
+        |letter: char| options.iter().any(|option| option.len() == 2 && option.ends_with(letter));
+    let first = letters.char_indices().find(|(_, letter)| takes(*letter));
+    first.is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
+        && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Returns the arguments of a program that are neither options nor their values.
@@ -412,8 +441,8 @@ fn index_behind(
         if text == "--" {
             return (wanted.next().is_none()).then_some(index + 1);
         }
-        if text.len() > 1 && text.starts_with('-') {
-            index += 1 + usize::from(takes_next(text, options));
+        if text.starts_with('-') {
+            index += 1 + usize::from(text.len() > 1 && takes_next(text, options));
             continue;
         }
         match wanted.next() {
@@ -433,6 +462,9 @@ pub(super) fn started(invocation: &Invocation) -> Vec<Started> {
     let program = invocation.program();
     let arguments = &invocation.arguments;
     let mut started = Vec::new();
+    if program.starts_with("ld-linux") || program.starts_with("ld-musl") {
+        started.push(Started::Program(arguments.clone()));
+    }
     for (_, options, form) in rows(program) {
         let options: Vec<&str> = options.split_ascii_whitespace().collect();
         match form {
@@ -521,7 +553,8 @@ fn package_program(package: &str) -> &str {
 
 /// Programs whose rules do not fit in the table.
 fn special(invocation: &Invocation, started: &mut Vec<Started>) {
-    const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash"];
+    const SHELLS: [&str; 11] =
+        ["sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "lksh", "yash", "posh"];
     let program = invocation.program();
     let arguments = &invocation.arguments;
     let text_of = |index: usize| arguments.get(index).map(|argument| argument.text.as_str());
@@ -542,29 +575,16 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             "VISUAL",
             "LESSOPEN",
         ];
+        if matches!(name.as_str(), "BASH_ENV" | "ENV") {
+            let file = value.clone().unwrap_or_else(|| super::UNKNOWN.to_string());
+            started.push(Started::File(Argument::plain(file)));
+        }
         if PROGRAMS.contains(&name.as_str()) {
             started.extend(value.iter().map(|value| Started::Text(value.clone())));
         }
     }
     match program {
-        _ if SHELLS.contains(&program) => {
-            let has_text = !option_values(arguments, &["-c"]).is_empty();
-            let reads_input =
-                arguments.iter().any(|argument| argument.text == "-s" || argument.text == "-");
-            let script =
-                operands(program, arguments).first().copied().filter(|script| script.text != "-");
-            match script {
-                _ if has_text => {}
-                Some(script) if !reads_input => started.push(Started::File(script.clone())),
-                _ if !arguments
-                    .iter()
-                    .any(|argument| argument.text.starts_with("--") && argument.text.len() > 2) =>
-                {
-                    started.push(Started::Input);
-                }
-                _ => {}
-            }
-        }
+        _ if SHELLS.contains(&program) => started.extend(by_shell(arguments)),
         "python" | "python2" | "python3" | "perl" | "ruby" | "node" | "nodejs" | "php" | "lua"
         | "pypy3" => {
             let has_program = arguments.iter().any(|argument| {
@@ -587,7 +607,7 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             started.push(Started::Input)
         }
         "trap" => started.extend(
-            text_of(0)
+            text_of(usize::from(text_of(0) == Some("--")))
                 .filter(|text| !text.starts_with('-'))
                 .map(|text| Started::Text(text.to_owned())),
         ),
@@ -597,8 +617,14 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 matches!(argument.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir")
             }) {
                 let words = arguments.iter().skip(at + index + 1);
+                let mut before = "";
                 let words: Vec<Argument> = words
-                    .take_while(|word| !matches!(word.text.as_str(), ";" | "+"))
+                    .take_while(|word| {
+                        // `+` ends it behind `{}` alone.
+                        let is_end = word.text == ";" || word.text == "+" && before == "{}";
+                        before = word.text.as_str();
+                        !is_end
+                    })
                     .cloned()
                     .collect();
                 at += index + 1 + words.len();
@@ -616,6 +642,44 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 started.push(Started::Program(found(&words, &format!("./{}", super::UNKNOWN))));
             }
         }
+        "sed" => {
+            // The command `e`, and the flag of `s`, run what is in the text.
+            let runs = |script: &str| {
+                script.split(['\n', ';']).any(|command| {
+                    let command =
+                        command.trim_start_matches(|first: char| "0123456789,$ {".contains(first));
+                    command == "e"
+                        || command.starts_with("e ")
+                        || command.starts_with('s')
+                            && command
+                                .rsplit(|end: char| !end.is_ascii_alphanumeric())
+                                .next()
+                                .is_some_and(|flags| flags.contains('e') && flags.len() < 5)
+                })
+            };
+            let expressions = option_values(arguments, &["-e", "--expression"]);
+            let first =
+                operands(program, arguments).into_iter().next().map(|script| script.text.as_str());
+            if expressions.into_iter().chain(first).any(runs) {
+                started.push(Started::Unknown("`sed` runs what is in a text".to_owned()));
+            }
+        }
+        "make" | "gmake"
+            if option_values(arguments, &["-f"])
+                .iter()
+                .any(|file| matches!(*file, "-" | "/dev/stdin")) =>
+        {
+            started.push(Started::Unknown("`make` reads what it does from its input".to_owned()));
+        }
+        "hash" | "enable"
+            if arguments.iter().any(|argument| matches!(argument.text.as_str(), "-p" | "-f")) =>
+        {
+            started.push(Started::Unknown("a name becomes that of another program".to_owned()));
+        }
+        "mapfile" | "readarray" | "compgen" => {
+            let texts = option_values(arguments, &["-C"]);
+            started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
+        }
         "xargs" | "parallel" => {
             // What is read becomes arguments.
             let replaced = option_values(arguments, &["-I", "--replace"])
@@ -628,7 +692,10 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                         _ => None,
                     };
                     let added: Vec<Argument> = match known {
-                        Some(text) => text.split_whitespace().map(Argument::plain).collect(),
+                        Some(text) => text
+                            .split_whitespace()
+                            .map(|word| Argument::plain(word.replace(['"', '\''], "")))
+                            .collect(),
                         None => vec![Argument::plain(super::UNKNOWN.to_string())],
                     };
                     match &replaced {
@@ -682,8 +749,8 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
         }
         "vim" | "nvim" | "vi" | "ex" => {
             for command in option_values(arguments, &["-c", "--cmd"]) {
-                started
-                    .extend(command.strip_prefix('!').map(|text| Started::Text(text.to_owned())));
+                let text = command.trim_start_matches(':').strip_prefix('!');
+                started.extend(text.map(|text| Started::Text(text.to_owned())));
             }
             for argument in arguments {
                 started.extend(
@@ -703,6 +770,48 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
     }
 }
 
+/// Returns what a shell starts: the text behind `-c` and other options, a script, or its input.
+fn by_shell(arguments: &[Argument]) -> Option<Started> {
+    let (mut has_text, mut reads_input) = (false, false);
+    let mut rest = arguments.iter();
+    let mut operand = None;
+    while let Some(argument) = rest.next() {
+        let text = argument.text.as_str();
+        match text {
+            "--" | "-" => {
+                operand = rest.next();
+                break;
+            }
+            "--rcfile" | "--init-file" => {
+                if rest.next().is_some_and(|file| file.text.starts_with("/dev/")) {
+                    return Some(Started::Input);
+                }
+            }
+            _ if text.starts_with("--") => {}
+            _ if text.starts_with(['-', '+']) && text.len() > 1 => {
+                has_text |= text.starts_with('-') && text.contains('c');
+                reads_input |= text.starts_with('-') && text.contains('s');
+                if text.ends_with(['o', 'O']) {
+                    rest.next();
+                }
+            }
+            _ => {
+                operand = Some(argument);
+                break;
+            }
+        }
+    }
+    let asks = |argument: &Argument| matches!(argument.text.as_str(), "--help" | "--version");
+    match operand {
+        Some(text) if has_text => {
+            Some(Started::TextWith(text.text.clone(), rest.skip(1).cloned().collect()))
+        }
+        Some(script) if !reads_input => Some(Started::File(script.clone())),
+        _ if has_text || arguments.iter().any(asks) => None,
+        _ => Some(Started::Input),
+    }
+}
+
 /// Replaces what stands for a found file.
 fn found(words: &[Argument], path: &str) -> Vec<Argument> {
     let word = |word: &Argument| Argument { text: word.text.replace("{}", path), ..*word };
@@ -714,7 +823,7 @@ pub(super) fn found_paths(arguments: &[Argument]) -> Vec<String> {
     let mut roots: Vec<&str> = arguments
         .iter()
         .map(|argument| argument.text.as_str())
-        .skip_while(|text| matches!(*text, "-L" | "-H" | "-P"))
+        .skip_while(|text| super::files::is_find_option(text))
         .take_while(|text| !text.starts_with(['-', '(', '!']))
         .collect();
     if roots.is_empty() {

@@ -101,6 +101,8 @@ pub struct Assignment {
 pub struct Redirect {
     /// The kind.
     pub kind: RedirectKind,
+    /// The descriptor, if the text names one.
+    pub descriptor: Option<u32>,
     /// The file, descriptor, or text.
     pub target: RedirectTarget,
 }
@@ -175,7 +177,12 @@ pub enum Part {
         is_quoted: bool,
     },
     /// A file that is the output or input of commands: `<(…)`, `>(…)`.
-    Process(Script),
+    Process {
+        /// The commands.
+        script: Script,
+        /// `true` if they read what is written to the file.
+        reads: bool,
+    },
     /// The result of `$((…))`, with what is expanded in it.
     Arithmetic(Word),
 }

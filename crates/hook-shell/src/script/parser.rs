@@ -31,13 +31,15 @@ pub(super) struct Parser<'t> {
     text: &'t str,
     pub(super) at: usize,
     depth: usize,
+    /// The number of open `$(…)`.
+    substitutions: usize,
     unread: Option<&'static str>,
     pending: Vec<PendingDocument>,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, depth: 0, unread: None, pending: Vec::new() }
+        Self { text, at: 0, depth: 0, substitutions: 0, unread: None, pending: Vec::new() }
     }
 
     pub(super) fn script(mut self) -> Script {
@@ -57,6 +59,11 @@ impl<'t> Parser<'t> {
 
     pub(super) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Returns the text from a position to the present one.
+    pub(super) fn text_between(&self, start: usize) -> &'t str {
+        self.text.get(start..self.at).unwrap_or_default()
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -91,7 +98,9 @@ impl<'t> Parser<'t> {
     pub(super) fn nested_script(&mut self) -> Script {
         let mut commands = Vec::new();
         if self.enter() {
+            self.substitutions += 1;
             commands = self.list_until_parenthesis();
+            self.substitutions -= 1;
             self.leave();
         }
         Script { commands, unread: None, has_own_text: false }
@@ -171,29 +180,33 @@ impl<'t> Parser<'t> {
     fn document(&mut self, document: PendingDocument) {
         let start = self.at;
         let mut text = String::new();
-        loop {
-            let rest = self.rest();
-            if rest.is_empty() {
-                break;
+        let mut has_end = false;
+        while !self.rest().is_empty() {
+            let line_start = self.at;
+            let mut line = self.take_line().to_owned();
+            // Bash joins lines before it looks for the delimiter, unless that is quoted.
+            while !document.is_quoted && is_continued(&line) && !self.rest().is_empty() {
+                line.pop();
+                line.push_str(self.take_line());
             }
-            let line = rest.split('\n').next().unwrap_or_default();
-            self.at = (self.at + line.len() + 1).min(self.text.len());
-            let shown = if document.strips_tabs { line.trim_start_matches('\t') } else { line };
+            let shown = if document.strips_tabs { line.trim_start_matches('\t') } else { &line };
             if shown == document.delimiter {
+                has_end = true;
                 break;
             }
-            // In a substitution, bash takes a delimiter with the closing parenthesis behind it, too.
-            if self.depth > 0
-                && shown
-                    .strip_prefix(document.delimiter.as_str())
-                    .is_some_and(|rest| rest.starts_with(')'))
-            {
-                self.at = self.at.saturating_sub(line.len() + 1) + line.len() - shown.len()
-                    + document.delimiter.len();
+            // In a substitution the delimiter may have the closing parenthesis behind it.
+            let behind = shown.strip_prefix(document.delimiter.as_str());
+            if self.substitutions > 0 && behind.is_some_and(|rest| rest.starts_with(')')) {
+                let tabs = line.len() - shown.len();
+                self.at = line_start + tabs + document.delimiter.len();
+                has_end = true;
                 break;
             }
             text.push_str(shown);
             text.push('\n');
+        }
+        if !has_end {
+            self.mark_unread("a here-document has no end");
         }
         let range = start..self.at;
         let word = match document.is_quoted {
@@ -210,6 +223,12 @@ impl<'t> Parser<'t> {
         };
         // It is set once, here.
         let _ = document.text.set(word);
+    }
+
+    fn take_line(&mut self) -> &'t str {
+        let line = self.rest().split('\n').next().unwrap_or_default();
+        self.at = (self.at + line.len() + 1).min(self.text.len());
+        line
     }
 
     fn finish_documents(&mut self) {
@@ -599,6 +618,7 @@ impl<'t> Parser<'t> {
         if behind.starts_with("<(") || behind.starts_with(">(") {
             return None;
         }
+        let number = rest.get(..descriptor).and_then(|digits| digits.parse().ok());
         self.at += descriptor + sign.len();
         if self.rest().starts_with("\\\n") {
             self.mark_unread("a line end divides an operator");
@@ -615,8 +635,12 @@ impl<'t> Parser<'t> {
                     .parts
                     .iter()
                     .any(|part| !matches!(part, Part::Text { is_quoted: false, .. }));
+                let delimiter = plain_text(&word).unwrap_or_else(|| {
+                    self.mark_unread("the delimiter of a here-document has expansions");
+                    String::new()
+                });
                 self.pending.push(PendingDocument {
-                    delimiter: delimiter(&word),
+                    delimiter,
                     strips_tabs: *sign == "<<-",
                     is_quoted,
                     text: text.clone(),
@@ -625,7 +649,8 @@ impl<'t> Parser<'t> {
             }
             _ => RedirectTarget::Word(word),
         };
-        Some(Redirect { kind: *kind, target })
+        let descriptor = if descriptor == 0 { None } else { Some(number.unwrap_or(u32::MAX)) };
+        Some(Redirect { kind: *kind, descriptor, target })
     }
 
     /// Returns `true` if the parentheses opened before `at` close together, as in `((…))`.
@@ -634,6 +659,8 @@ impl<'t> Parser<'t> {
         let bytes = self.text.as_bytes();
         for (index, byte) in bytes.iter().enumerate().skip(at).take(MAX_ARITHMETIC) {
             match byte {
+                // Quotes are those of commands.
+                b'"' | b'\'' | b'\\' => return false,
                 b'(' => open += 1,
                 b')' if open == 0 => return bytes.get(index + 1) == Some(&b')'),
                 b')' => open -= 1,
@@ -647,6 +674,11 @@ impl<'t> Parser<'t> {
     }
 }
 
+/// Returns `true` if a line ends in a backslash that is not escaped.
+fn is_continued(line: &str) -> bool {
+    line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
 /// Returns the text of a word without expansions.
 pub(super) fn plain_text(word: &Word) -> Option<String> {
     let mut text = String::new();
@@ -657,16 +689,6 @@ pub(super) fn plain_text(word: &Word) -> Option<String> {
         }
     }
     Some(text)
-}
-
-/// Returns the delimiter of a here-document, in which nothing is expanded.
-fn delimiter(word: &Word) -> String {
-    let text = |part: &Part| match part {
-        Part::Text { text, .. } => text.clone(),
-        Part::Variable { name, .. } => format!("${name}"),
-        _ => "\0".to_owned(),
-    };
-    word.parts.iter().map(text).collect()
 }
 
 /// Splits a word that is an assignment.

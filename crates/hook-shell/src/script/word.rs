@@ -78,7 +78,7 @@ impl Parser<'_> {
                 (b'<' | b'>', End::Word) if self.rest().as_bytes().get(1) == Some(&b'(') => {
                     self.at += 2;
                     let script = self.nested_script();
-                    parts.push(Part::Process(script));
+                    parts.push(Part::Process { script, reads: byte == b'>' });
                 }
                 // Patterns such as `@(a|b)`, and values of arrays.
                 (b'(', End::Word) if self.opens_pattern(parts) => self.pattern(parts),
@@ -273,9 +273,21 @@ impl Parser<'_> {
                 self.at += sign.len();
                 Some(make(self.word_until(end)))
             }
-            _ => Some(Operator::Other(self.word_until(end))),
+            _ => {
+                let start = self.at;
+                let word = self.word_until(end);
+                // Whether quotes are quotes here depends on the operator.
+                if quoted && self.has_quotes(start) {
+                    self.mark_unread("an expansion within quotes has quotes");
+                }
+                Some(Operator::Other(word))
+            }
         };
         parts.push(Part::Variable { name, is_quoted: quoted, operator });
+    }
+
+    fn has_quotes(&self, start: usize) -> bool {
+        self.text_between(start).contains(['"', '\''])
     }
 
     fn backticks(&mut self, quoted: bool, parts: &mut Vec<Part>) {
