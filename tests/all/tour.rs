@@ -161,8 +161,6 @@ fn the_page_about_events_and_priorities_works_when_pasted() {
 mod workers {
     //! The workers of the pages, with the settings beside them.
 
-    use std::os::unix::fs::symlink;
-
     use std::path::Path;
 
     use hook_tests::{Project, hook_binary, path_with_hook, workspace};
