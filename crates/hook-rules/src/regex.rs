@@ -23,13 +23,13 @@ impl LazyRegex {
 
     /// Returns what is wrong with the pattern.
     pub(crate) fn problem(&self) -> Option<String> {
-        let error = self.compile().err()?.to_string();
+        let error = self.compile().err()?;
         Some(format!("`{}` is no regular expression: {}", self.pattern, first_line(&error)))
     }
 
-    fn compile(&self) -> Result<Regex, regex_automata::meta::BuildError> {
+    fn compile(&self) -> Result<Regex, String> {
         let config = Regex::config().nfa_size_limit(Some(MAX_SIZE)).hybrid_cache_capacity(MAX_SIZE);
-        Regex::builder().configure(config).build(&self.pattern)
+        Regex::builder().configure(config).build(&self.pattern).map_err(|error| error.to_string())
     }
 
     /// Returns `true` if it is found in a text. One that cannot be compiled is found in any.

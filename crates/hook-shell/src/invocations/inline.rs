@@ -418,7 +418,8 @@ fn is_computed(after: &str) -> bool {
 fn call_strings(after: &str) -> Option<Vec<String>> {
     let trimmed = after.trim_start_matches(' ');
     let is_call = trimmed.starts_with('(');
-    if !is_call && !(after.starts_with(' ') && trimmed.starts_with(['"', '\'', 'g'])) {
+    let is_bare = after.starts_with(' ') && trimmed.starts_with(['"', '\'', 'g']);
+    if !is_call && !is_bare {
         return None;
     }
     let mut open = 0_usize;

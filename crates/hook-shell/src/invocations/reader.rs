@@ -732,7 +732,7 @@ impl<'s> Reader<'s> {
 
     /// Reads a shell text that a program runs.
     fn start_text(&mut self, text: &str, by: &Invocation) {
-        if text.contains(UNKNOWN) && text.trim().chars().next() == Some(UNKNOWN) {
+        if text.trim().starts_with(UNKNOWN) {
             self.opaque(
                 format!("only running it tells what `{}` runs", by.program()),
                 by.range.clone(),

@@ -253,7 +253,8 @@ impl Parser<'_> {
         };
         let name = rest.get(..length).unwrap_or_default().to_owned();
         self.at += length;
-        let operators: [(&str, fn(Word) -> Operator); 8] = [
+        type MakeOperator = fn(Word) -> Operator;
+        let operators: [(&str, MakeOperator); 8] = [
             (":-", Operator::Default),
             (":=", Operator::Default),
             (":+", Operator::Alternative),
