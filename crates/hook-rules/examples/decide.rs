@@ -1,4 +1,11 @@
 //! Decides about calls, one JSON object a line: `{"kind": "shell", "command": …}`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a tool for measuring packs by a corpus; it ends at the first mistake"
+)]
+
 use hook_rules::{Call, Directories, Effect, RuleFile, Rules};
 use std::io::{BufRead, Write};
 

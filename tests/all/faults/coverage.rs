@@ -428,7 +428,7 @@ fn fault_115_folders_that_are_nested_too_deeply_end_nothing() {
     trusted(&project);
     let mut deep = std::process::Command::new("python3");
     let script = "import os\nfd = os.open('.hooks', os.O_RDONLY)\n\
-        for _ in range(1900):\n  os.mkdir('a', dir_fd=fd)\n  fd = os.open('a', os.O_RDONLY, dir_fd=fd)\n  \n";
+        for _ in range(1900):\n  os.mkdir('a', dir_fd=fd)\n  deeper = os.open('a', os.O_RDONLY, dir_fd=fd)\n  os.close(fd)\n  fd = deeper\n\n";
     assert!(deep.args(["-c", script]).current_dir(project.path()).status().unwrap().success());
     refuses(&project);
 }
