@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use hook_files::regular_file;
+use hook_json::text::PathText;
 use hook_rules::{Call, Decision, Directories, Effect, RuleFile, RuleTest, Rules, TestKind};
 use hook_settings::HookSource;
 use hook_shell::invocations::{Surroundings, UNKNOWN, read};
@@ -178,7 +179,7 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     let mut tested = Vec::new();
     for path in files {
         let bytes = regular_file::read(path, MAX_FILE).map_err(|error| {
-            CommandError::Usage(format!("cannot read {}: {error}", path.display()))
+            CommandError::Usage(format!("cannot read {}: {error}", path.shown()))
         })?;
         let name =
             path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
