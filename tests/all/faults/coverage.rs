@@ -424,7 +424,7 @@ fn fault_114_a_file_that_is_written_through_a_mapping_is_read_again() {
 #[test]
 fn fault_115_folders_that_are_nested_too_deeply_end_nothing() {
     let project = ours("bash .hooks/guard.sh");
-    project.write(".hooks/guard.sh", "echo no >&2; exit 2\n");
+    project.write(".hooks/guard.sh", "echo reviewed >&2; exit 2\n");
     trusted(&project);
     let mut deep = std::process::Command::new("python3");
     let script = "import os\nfd = os.open('.hooks', os.O_RDONLY)\n\
@@ -436,7 +436,7 @@ fn fault_115_folders_that_are_nested_too_deeply_end_nothing() {
 #[test]
 fn fault_116_a_directory_that_a_link_of_the_project_leads_to_is_in_the_project() {
     let project = ours("bash .hooks/guard.sh");
-    project.write(".hooks/guard.sh", "echo no >&2; exit 2\n");
+    project.write(".hooks/guard.sh", "echo reviewed >&2; exit 2\n");
     trusted(&project);
     let elsewhere = project.home().join("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
