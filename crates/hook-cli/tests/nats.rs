@@ -374,7 +374,7 @@ fn doctor_says_what_is_wrong_with_a_fleet() {
             json!({}),
             json!({"totalHooks": 0}),
             "bad",
-            "different hooks: 1 have 0 hooks, 1 have 1 hooks",
+            "different hooks: 1 have 0 hooks, 1 have 1 hook",
         ),
         (json!({}), draining, "odd", "draining, version 1"),
     ] {

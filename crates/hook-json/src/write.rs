@@ -13,7 +13,7 @@ const MAX_NAMED_FIELDS: usize = 5;
 /// parsed.
 ///
 /// It writes a [line](Self::line) that leaves the process or a value that stays in it
-/// ([`RawObject::of`](super::RawObject::of)), or computes the [length](Self::length) of either.
+/// (`RawObject::build`), or computes the [length](Self::length) of either.
 #[derive(Debug)]
 pub struct ObjectWriter<'a> {
     out: &'a mut Sink,

@@ -19,7 +19,7 @@ use hook_protocol::event::Events;
 ///
 /// Hooks can listen to `events`, to events that the sources declare, and to those that
 /// `declare_runtime_events` adds; all are added to `events`. A project's declarations apply only to its own
-/// hooks, until a [registry](hook_core::HookRegistry) finds these trusted.
+/// hooks, until a registry of hook-core finds these trusted.
 ///
 /// A deleted file loses its hooks, with a warning if a fleet is no longer called; with `strict`, a
 /// missing required file is broken.

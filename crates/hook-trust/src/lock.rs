@@ -67,7 +67,7 @@ pub struct TrustLock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockCheck {
-    /// Each hook; its standing is towards the lock. [`Standing::Trusted`](super::Standing::Trusted)
+    /// Each hook; its status is towards the lock. [`TrustStatus::Trusted`](super::TrustStatus::Trusted)
     /// is one that is as the lock says.
     pub reviews: Vec<Review>,
     /// What is in the lock and not among the hooks.

@@ -369,7 +369,7 @@ fn fault_104_an_engine_of_a_fleet_takes_no_guard_of_a_client() {
     let (taken, client) = register(&socket("a"), "continue");
     assert_eq!(taken["type"], "hook-registered", "{taken}");
     let (code, text) = doctor(&broker, "2");
-    assert!(code == Some(1) && text.contains("1 have 1 hooks, 1 have 2 hooks"), "{text}");
+    assert!(code == Some(1) && text.contains("1 have 1 hook, 1 have 2 hooks"), "{text}");
     drop(client);
 
     // Neither does one join that has such guards, of the server before at its socket.

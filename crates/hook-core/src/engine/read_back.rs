@@ -71,7 +71,7 @@ impl ProcessedHookResult {
 
 impl StageFailure {
     /// Parses the failure of a request: `error` of a message. An unknown code is kept as
-    /// [text](Self::code_word).
+    /// [text](Self::code_name).
     ///
     /// # Errors
     /// Returns an error if a field is missing or has another type.
