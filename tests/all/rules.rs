@@ -239,3 +239,45 @@ fn a_command_is_tried_without_running_anything() {
     assert!(!project.path().join("made").exists());
     assert_eq!(run(&project, &["rules", "try", "make test"]).status, 0);
 }
+
+#[test]
+fn rules_hold_whatever_is_in_the_settings_beside_them() {
+    let project = Project::new();
+    project.write(".hooks/rules/team.toml", NO_DEPLOYS);
+    for settings in ["{", "[]", "\"x\"", "{\"hooks\": 7}"] {
+        project.write(".hooks/settings.json", settings);
+        assert_eq!(of_command(&project, "make deploy"), "block", "{settings}");
+    }
+    // A folder in place of the settings cannot be read.
+    std::fs::remove_file(project.path().join(".hooks/settings.json")).unwrap();
+    std::fs::create_dir(project.path().join(".hooks/settings.json")).unwrap();
+    assert_eq!(of_command(&project, "make deploy"), "block");
+}
+
+#[test]
+fn what_stands_in_place_of_rules_blocks_tools() {
+    for (path, content) in [(".hooks/rules", "x"), (".hooks/rules/empty.toml", "# nothing\n")] {
+        let project = Project::new();
+        project.write(path, content);
+        assert_eq!(of_command(&project, "ls"), "block", "{path}");
+        let checked = run(&project, &["check"]);
+        assert_eq!(checked.status, 1, "{path}: {checked:?}");
+        let tried = run(&project, &["rules", "try", "ls"]);
+        assert_eq!(tried.status, 2, "{path}: {tried:?}");
+        assert!(tried.stderr.contains("blocks all tools"), "{path}: {tried:?}");
+        assert_eq!(run(&project, &["rules", "test"]).status, 1, "{path}");
+    }
+    let project = Project::new();
+    project.write(".hooks/rules/team.TOML", NO_DEPLOYS);
+    let checked = run(&project, &["check"]);
+    assert!(checked.stdout.contains("ends in .toml"), "{checked:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_blocks_tools() {
+    let project = Project::new();
+    let folder = project.path().join(".hooks/rules");
+    std::fs::create_dir_all(folder.join("team.toml.d")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("team.toml")).unwrap();
+    assert_eq!(of_command(&project, "ls"), "block");
+}

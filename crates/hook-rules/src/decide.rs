@@ -7,48 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Input, Invocation, Surroundings, UNKNOWN, is_option, operands, option_values, read,
+    Access, Input, Invocation, UNKNOWN, is_option, operands, option_values, read,
 };
 
+use crate::directories::Directories;
 use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
 use crate::words::WordPattern;
 
 /// The longest time for one decision.
 const MAX_TIME: Duration = Duration::from_secs(2);
-
-/// The directories in which a call is made. All are absolute.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Directories {
-    cwd: String,
-    project: String,
-    home: String,
-    temp: Vec<String>,
-}
-
-impl Directories {
-    /// Creates directories from the working directory, the project and the home directory.
-    pub fn new(
-        cwd: impl Into<String>,
-        project: impl Into<String>,
-        home: impl Into<String>,
-    ) -> Self {
-        let temp =
-            ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp"].map(str::to_owned).to_vec();
-        Self { cwd: cwd.into(), project: project.into(), home: home.into(), temp }
-    }
-
-    pub(crate) fn home(&self) -> &str {
-        &self.home
-    }
-
-    pub(crate) fn project(&self) -> &str {
-        &self.project
-    }
-
-    pub(crate) fn temp(&self) -> &[String] {
-        &self.temp
-    }
-}
 
 /// A call about which rules are asked.
 #[derive(Debug, Clone, Default)]
@@ -197,16 +164,12 @@ impl Rules {
     pub fn decide(&self, call: &Call<'_>, directories: &Directories) -> Decision {
         let mut found = Vec::new();
         let deadline = Instant::now() + MAX_TIME;
-        let surroundings = Surroundings {
-            cwd: &directories.cwd,
-            project: &directories.project,
-            home: &directories.home,
-        };
+        let surroundings = directories.surroundings();
         for command in &call.commands {
             let reading = read(command, &surroundings);
             for invocation in &reading.invocations {
                 if Instant::now() > deadline {
-                    self.opaque("its rules take too long", String::new(), None, &mut found);
+                    self.too_long(&mut found);
                     break;
                 }
                 self.invocation(invocation, command, directories, deadline, &mut found);
@@ -244,9 +207,7 @@ impl Rules {
         for at in &self.others {
             let (file, rule, subject) = self.get(*at);
             let hit = match subject {
-                Subject::Fetch(hosts) => call.urls.iter().find(|url| {
-                    host(url).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
-                }),
+                Subject::Fetch(hosts) => call.urls.iter().find(|url| names_host(url, hosts)),
                 Subject::Prompt(regex) => call.prompt.as_ref().filter(|text| regex.is_match(text)),
                 Subject::Output(regex) => call.output.as_ref().filter(|text| regex.is_match(text)),
                 _ => None,
@@ -258,7 +219,7 @@ impl Rules {
         Decision { matches: found }
     }
 
-    /// Adds what files say of a call that cannot be read. What takes too long is asked about at least.
+    /// Adds what files say of a call that cannot be read.
     fn opaque(
         &self,
         reason: &str,
@@ -266,19 +227,21 @@ impl Rules {
         range: Option<Range<usize>>,
         found: &mut Vec<Match>,
     ) {
+        let message = format!("this cannot be read: {reason}");
+        for (file, effect) in self.files.iter().filter_map(|file| Some((file, file.opaque?))) {
+            let rule = format!("{}:opaque", file.name);
+            let (message, subject, range) = (message.clone(), subject.clone(), range.clone());
+            push(found, Match { rule, effect, message, subject, range });
+        }
+    }
+
+    /// Adds that not all rules were asked in time: the user is asked, whatever the files say.
+    fn too_long(&self, found: &mut Vec<Match>) {
         for file in &self.files {
-            if let Some(effect) = file.opaque {
-                push(
-                    found,
-                    Match {
-                        rule: format!("{}:opaque", file.name),
-                        effect,
-                        message: format!("this cannot be read: {reason}"),
-                        subject: subject.clone(),
-                        range: range.clone(),
-                    },
-                );
-            }
+            let rule = format!("{}:time", file.name);
+            let effect = file.opaque.map_or(Effect::Ask, |effect| effect.max(Effect::Ask));
+            let message = format!("not all rules could be asked within {MAX_TIME:?}");
+            push(found, Match { rule, effect, message, subject: String::new(), range: None });
         }
     }
 
@@ -291,11 +254,11 @@ impl Rules {
     fn absolute(&self, path: &str, directories: &Directories) -> String {
         let path = match path.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                format!("{}{rest}", directories.home)
+                format!("{}{rest}", directories.home())
             }
             _ => path.to_owned(),
         };
-        hook_shell::invocations::join(Some(&directories.cwd), &path).unwrap_or(path)
+        hook_shell::invocations::join(Some(directories.cwd()), &path).unwrap_or(path)
     }
 
     fn invocation(
@@ -307,11 +270,15 @@ impl Rules {
         found: &mut Vec<Match>,
     ) {
         let program = invocation.program();
+        let matched_here = |file: &RuleFile, rule: &Rule| {
+            let range = invocation.range.clone();
+            matched(file, rule, part(command, &range), Some(range))
+        };
         let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
         let mut facts: Option<Vec<&str>> = None;
         for (count, at) in of_program.iter().chain(&self.of_any).enumerate() {
             if count % 16 == 15 && Instant::now() > deadline {
-                self.opaque("its rules take too long", String::new(), None, found);
+                self.too_long(found);
                 return;
             }
             let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
@@ -324,31 +291,16 @@ impl Rules {
             let verdict = shell_matches(shell, invocation, facts, directories);
             if verdict == Verdict::May && rule.effect >= Effect::Ask {
                 // Only running it tells; then it is asked about, whatever the rule does.
-                let reason = format!("an argument is not known, and {}", rule.message);
-                let subject = part(command, &invocation.range);
-                let range = Some(invocation.range.clone());
-                let found_rule = Match {
-                    effect: Effect::Ask,
-                    message: reason,
-                    ..matched(file, rule, subject, range)
-                };
-                push(found, found_rule);
+                let message = format!("an argument is not known, and {}", rule.message);
+                push(found, Match { effect: Effect::Ask, message, ..matched_here(file, rule) });
             }
             if verdict == Verdict::Must {
-                push(
-                    found,
-                    matched(
-                        file,
-                        rule,
-                        part(command, &invocation.range),
-                        Some(invocation.range.clone()),
-                    ),
-                );
+                push(found, matched_here(file, rule));
             }
         }
         for access in &invocation.files {
             if Instant::now() > deadline {
-                self.opaque("its rules take too long", String::new(), None, found);
+                self.too_long(found);
                 return;
             }
             let indices = match access.access {
@@ -361,15 +313,7 @@ impl Rules {
                     continue;
                 };
                 if patterns.matches_access(access, invocation, directories) {
-                    push(
-                        found,
-                        matched(
-                            file,
-                            rule,
-                            part(command, &invocation.range),
-                            Some(invocation.range.clone()),
-                        ),
-                    );
+                    push(found, matched_here(file, rule));
                 }
             }
         }
@@ -379,18 +323,8 @@ impl Rules {
             }
             for at in &self.others {
                 let (file, rule, Subject::Fetch(hosts)) = self.get(*at) else { continue };
-                if host(&argument.text)
-                    .is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
-                {
-                    push(
-                        found,
-                        matched(
-                            file,
-                            rule,
-                            part(command, &invocation.range),
-                            Some(invocation.range.clone()),
-                        ),
-                    );
+                if names_host(&argument.text, hosts) {
+                    push(found, matched_here(file, rule));
                 }
             }
         }
@@ -416,6 +350,11 @@ fn matched(file: &RuleFile, rule: &Rule, subject: String, range: Option<Range<us
 fn part(command: &str, range: &Range<usize>) -> String {
     let part = command.get(range.clone()).filter(|part| !part.is_empty()).unwrap_or(command);
     part.chars().take(200).collect()
+}
+
+/// Returns `true` if the host of a URL is one of these.
+fn names_host(url: &str, hosts: &[WordPattern]) -> bool {
+    host(url).is_some_and(|host| hosts.iter().any(|pattern| pattern.matches(host)))
 }
 
 /// Returns the host of a URL.

@@ -9,8 +9,11 @@ use crate::paths::PathPatterns;
 use crate::regex::LazyRegex;
 use crate::words::WordPattern;
 
-/// The maximum length of a file in bytes, and the maximum number of its rules.
-const MAX_FILE: usize = 4 << 20;
+/// The maximum length of a file of rules in bytes: 4 MiB.
+pub const MAX_FILE: u64 = 4 << 20;
+/// The length of a reason in characters, behind which it is cut.
+const MAX_MESSAGE: usize = 1_000;
+/// The maximum number of rules in a file.
 const MAX_RULES: usize = 10_000;
 
 /// What a rule does to a call.
@@ -276,7 +279,7 @@ impl RuleFile {
     /// Parses a file. What is wrong is among its problems.
     pub fn parse(name: &str, text: &str) -> Self {
         let mut file = Self { name: name.to_owned(), ..Self::default() };
-        if text.len() > MAX_FILE {
+        if text.len() as u64 > MAX_FILE {
             file.problem(1, None, format!("the file is longer than {} MiB", MAX_FILE >> 20));
             return file;
         }
@@ -441,7 +444,7 @@ impl RuleFile {
     }
 }
 
-pub(crate) fn first_line(message: &str) -> String {
+fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().to_owned()
 }
 
@@ -496,6 +499,8 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
             "it has no subject: `shell`, `read`, `write`, `fetch`, `prompt` or `output`".to_owned()
         );
     }
+    // A project's reason reaches the model and the terminal.
+    let message = message.chars().take(MAX_MESSAGE).collect();
     Ok(Rule { id: text.id, line, effect, message, subjects })
 }
 

@@ -7,6 +7,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `decide` | what rules say of a call |
+//! | `directories` | the directories of a call |
 //! | `file` | the format: TOML to rules and tests, with problems and their lines |
 //! | `packs` | the packs that are part of the engine |
 //! | `paths` | patterns of paths |
@@ -34,11 +35,13 @@
 //! ```
 
 mod decide;
+mod directories;
 mod file;
 pub mod packs;
 mod paths;
 mod regex;
 mod words;
 
-pub use decide::{Call, Decision, Directories, Match, Rules};
-pub use file::{Effect, Expectation, Problem, RuleFile, RuleTest, TestKind};
+pub use decide::{Call, Decision, Match, Rules};
+pub use directories::Directories;
+pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleTest, TestKind};

@@ -3,7 +3,7 @@
 
 use hook_shell::invocations::{Access, FileAccess, Invocation, UNKNOWN};
 
-use crate::decide::Directories;
+use crate::directories::Directories;
 use crate::words::{WordPattern, glob_matches};
 
 /// Patterns of paths, of which some exclude.

@@ -4,8 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use regex_automata::meta::Regex;
 
-use crate::file::first_line;
-
 /// The maximum size of a compiled regular expression in bytes.
 const MAX_SIZE: usize = 4 << 20;
 
@@ -24,7 +22,8 @@ impl LazyRegex {
     /// Returns what is wrong with the pattern.
     pub(crate) fn problem(&self) -> Option<String> {
         let error = self.compile().err()?;
-        Some(format!("`{}` is no regular expression: {}", self.pattern, first_line(&error)))
+        let error = error.lines().next().unwrap_or_default();
+        Some(format!("`{}` is no regular expression: {error}", self.pattern))
     }
 
     fn compile(&self) -> Result<Regex, String> {

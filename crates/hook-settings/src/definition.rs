@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::diagnostic::{Diagnostic, Location};
+use super::fields::DEFAULT_PRIORITY;
 use super::fields::{CONFIG_FIELDS, HOOK_FIELDS};
 use super::keywords::{AuditLevel, FailBehavior, TimeoutOrigin};
 use super::matcher_definition::MatcherDefinition;
@@ -16,12 +17,9 @@ use super::registration::RegistrationRules;
 use super::rule_set::RuleSet;
 use super::source::{HookSource, SettingsSource};
 use super::upstream::UpstreamRules;
-use super::values::Values;
+use super::values::{HookSpans, Values};
 use crate::language::{ForeignHook, Language};
 use hook_protocol::event::{EventDefinition, HookEventName};
-
-/// The priority of hooks that set none.
-pub const DEFAULT_PRIORITY: i32 = 100;
 
 /// `hooksConfig`: the options for all hooks of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,21 +175,6 @@ pub struct HookEntry {
 /// irrelevant.
 pub fn variables(env: &[(String, String)]) -> BTreeMap<&str, &str> {
     env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
-}
-
-/// Byte ranges of a hook's fields in its file. These need less memory than a `Location`, and few
-/// are converted to one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct HookSpans(pub(super) Vec<(&'static str, Range<usize>)>);
-
-impl HookSpans {
-    pub(crate) fn get(&self, field: &str) -> Option<&Range<usize>> {
-        self.0.iter().find(|(name, _)| *name == field).map(|(_, range)| range)
-    }
-
-    pub(crate) fn set(&mut self, field: &'static str, range: Range<usize>) {
-        self.0.push((field, range));
-    }
 }
 
 /// Byte ranges of other parts of a file.

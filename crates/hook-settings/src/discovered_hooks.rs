@@ -9,7 +9,7 @@ use super::definition::HookEntry;
 use super::diagnostic::{Diagnostic, Location};
 use super::file::{Reader, parse_source};
 use super::folders::{
-    EXTENSIONS, HOOK_FILES, MODULES, OMP, RULES, files, folder_of, indexes, is_absence, is_module,
+    EXTENSIONS, HOOK_FILES, MODULES, OMP, files, folder_of, indexes, is_absence, is_module,
     is_script, module_path, omp_folders,
 };
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
@@ -42,7 +42,6 @@ impl Reader<'_> {
                 );
             }
             self.add_hook_files(&folder, None);
-            self.add_rules(&folder.join(RULES));
             let mut agents = self.file.config.agents.iter().chain(&*self.agents);
             if agents.any(|agent| agent == OMP) {
                 for folder in self.file.path.as_deref().map(omp_folders).unwrap_or_default() {
@@ -67,7 +66,7 @@ impl Reader<'_> {
     }
 
     /// Returns the files of a folder. Reports an unreadable one, since it may contain guards.
-    pub(super) fn files_of(&mut self, folder: &Path) -> Vec<PathBuf> {
+    fn files_of(&mut self, folder: &Path) -> Vec<PathBuf> {
         match files(folder) {
             Ok(files) => files,
             Err(error) if is_absence(&error) => Vec::new(),

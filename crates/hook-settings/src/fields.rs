@@ -8,6 +8,9 @@ use hook_json::field::Field;
 use hook_json::field::FieldKind::{self, *};
 use hook_protocol::event::{self, EVENT_NAME_PATTERN};
 
+/// The priority of hooks that set none.
+pub const DEFAULT_PRIORITY: i32 = 100;
+
 /// The longest timeout, in milliseconds: a day.
 pub(super) const MAX_TIMEOUT_MILLISECONDS: u64 = 86_400_000;
 
@@ -206,7 +209,7 @@ fields! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DEFAULT_PRIORITY, HooksConfig, RegistrationLimits, WorkerRules};
+    use crate::{HooksConfig, RegistrationLimits, WorkerRules};
 
     #[test]
     fn defaults_are_those_of_the_engine() {

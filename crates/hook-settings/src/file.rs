@@ -5,14 +5,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules,
-};
+use super::definition::{EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules};
 use super::diagnostic::Diagnostic;
 use super::document::{Document, Field, Node};
 use super::fields::{
-    CONFIG_FIELDS, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS, MATCHER_FIELDS,
-    REDACT_FIELDS, REGISTRATION_FIELDS, TOP_LEVEL,
+    CONFIG_FIELDS, DEFAULT_PRIORITY, DEFINITION_FIELDS, ENVIRONMENT_FIELDS, HOOK_FIELDS,
+    MATCHER_FIELDS, REDACT_FIELDS, REGISTRATION_FIELDS, TOP_LEVEL,
 };
 use super::folders::module_path;
 use super::keywords::{FailBehavior, TimeoutOrigin};

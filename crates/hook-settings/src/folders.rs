@@ -82,9 +82,11 @@ fn folders(settings: &Path) -> Vec<PathBuf> {
 
 /// Checks whether there may be hooks next to a settings file. The file itself need not exist.
 pub(super) fn may_have_hooks(settings: &Path) -> bool {
-    let has_entries = |folder: PathBuf| match fs::read_dir(folder) {
+    // What is there in place of a folder of rules is reported.
+    let is_rules = |folder: &Path| folder.ends_with(RULES) && fs::symlink_metadata(folder).is_ok();
+    let has_entries = |folder: PathBuf| match fs::read_dir(&folder) {
         Ok(mut entries) => entries.next().is_some(),
-        Err(error) => !is_absence(&error),
+        Err(error) => !is_absence(&error) || is_rules(&folder),
     };
     folders(settings).into_iter().any(has_entries)
 }

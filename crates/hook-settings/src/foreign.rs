@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::definition::{HookEntry, HookSpans, HooksConfig, SettingsFile};
+use super::definition::{HookEntry, HooksConfig, SettingsFile};
 use super::diagnostic::Diagnostic;
 use super::document::Document;
 use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
+use super::values::HookSpans;
 use crate::language::{
     ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language, OtherFile,
 };

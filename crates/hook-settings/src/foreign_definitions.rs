@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::declaring::declare;
-use super::definition::{DEFAULT_PRIORITY, HookEntry};
+use super::definition::HookEntry;
 use super::document::Node;
+use super::fields::DEFAULT_PRIORITY;
 use super::fields::HOOK_FIELDS;
 use super::file::{Reader, UnreadableMatcher};
 use super::foreign;

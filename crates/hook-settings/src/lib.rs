@@ -22,7 +22,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `source`, `discovery`, `paths`, `folders` | settings files, and where they are found |
-//! | `document`, `fields`, `values`, `file`, `load`, `reload` | reading them, by tables of fields |
+//! | `document`, `fields`, `values`, `values_reader`, `file`, `load`, `reload` | reading them, by tables of fields |
 //! | `definition`, `keywords`, `rule`, `diagnostic` | hooks, and the problems of a file |
 //! | [`matcher`], `javascript` | matchers, and the regular expressions of JavaScript |
 //! | [`language`], `foreign`, `foreign_definitions` | hooks in the formats of other agents |
@@ -70,20 +70,19 @@ mod switch;
 mod upstream;
 mod upstream_reader;
 mod values;
+mod values_reader;
 
 pub use agents::Agents;
 pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
 pub(crate) use definition::FileSpans;
 pub use definition::variables;
-pub use definition::{
-    DEFAULT_PRIORITY, EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules,
-};
+pub use definition::{EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules};
 pub use diagnostic::{Diagnostic, Location};
 pub use discovery::Search;
 pub use discovery::{discover, enclosing_projects, nearest_project};
 pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
-pub use fields::{CONFIG_FIELDS, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
+pub use fields::{CONFIG_FIELDS, DEFAULT_PRIORITY, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source};
 pub use folders::has_hook_folder;
 pub use folders::listing;
@@ -98,7 +97,7 @@ pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_fold
 pub use registration::RegistrationLimits;
 pub use reload::reload_files;
 pub use rule::Rule;
-pub use rule_set::RuleSet;
+pub use rule_set::{RuleSet, excepted_rules};
 pub use source::{HookSource, SettingsSource};
 pub use switch::Switches;
 pub use upstream::UpstreamRules;

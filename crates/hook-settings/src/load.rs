@@ -13,7 +13,7 @@ use super::folders::has_hook_folder;
 use super::keywords::Severity;
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
-use super::{foreign, language_field};
+use super::{foreign, language_field, rule_set};
 use crate::language::OtherFile;
 use hook_files::{absence, regular_file};
 use hook_protocol::event::Events;
@@ -26,7 +26,15 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
     let text = Text::read(source)?;
     let mut events = Events::built_in();
     text.declare(&mut events);
-    Some(text.parse(&events, &[]).0)
+    Some(with_rules(text.parse(&events, &[]).0, source))
+}
+
+/// Adds the rules next to a file, whatever became of the file itself.
+fn with_rules(mut file: SettingsFile, source: &SettingsSource) -> SettingsFile {
+    let (rules, problems) = rule_set::read(source);
+    file.rules = rules;
+    file.diagnostics.extend(problems);
+    file
 }
 
 /// Loads sources, each with the text that its locations refer to; `None` for a missing optional
@@ -36,6 +44,16 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 /// A project's declarations apply only to its own hooks until they are trusted. Unlike those of
 /// other files, they also yield to events that `declare_runtime_events` adds.
 pub(crate) fn load_all(
+    sources: &[SettingsSource],
+    events: &mut Events,
+    declare_runtime_events: impl FnOnce(&mut Events),
+) -> Vec<Option<(SettingsFile, String)>> {
+    let files = parse_all(sources, events, declare_runtime_events).into_iter().zip(sources);
+    files.map(|(file, source)| file.map(|(file, text)| (with_rules(file, source), text))).collect()
+}
+
+/// Loads sources without the rules next to them.
+fn parse_all(
     sources: &[SettingsSource],
     events: &mut Events,
     declare_runtime_events: impl FnOnce(&mut Events),
@@ -99,7 +117,7 @@ pub fn declare_events(sources: &[SettingsSource], events: &mut Events) -> bool {
     };
     let is_complete =
         |file: &SettingsFile| file.was_read && !file.diagnostics.iter().any(is_declaration_error);
-    load_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
+    parse_all(sources, events, |_| {}).iter().flatten().all(|(file, _)| is_complete(file))
 }
 
 /// The contents of a file, or the error of reading it.

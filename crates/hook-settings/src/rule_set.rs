@@ -1,19 +1,23 @@
-//! Files of rules in the folder `rules` next to a settings file.
+//! Files of rules in the folder `rules` next to a settings file. They hold whatever is in that file,
+//! and also if it cannot be read.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hook_files::regular_file;
+use hook_json::text::one_line;
 use hook_protocol::event::HookEventName;
-use hook_rules::RuleFile;
+use hook_rules::{MAX_FILE, RuleFile};
 
 use super::diagnostic::{Diagnostic, Location};
-use super::file::Reader;
+use super::folders::{RULES, files, folder_of, is_absence};
 use super::rule::Rule;
-use super::source::HookSource;
+use super::source::{HookSource, SettingsSource};
 
-/// The maximum length of a file of rules in bytes.
-const MAX_FILE: u64 = 4 << 20;
+/// The maximum number of problems that are listed of a file.
+const MAX_PROBLEMS: usize = 100;
 
 /// A file of rules.
 #[derive(Debug, Clone)]
@@ -26,6 +30,8 @@ pub struct RuleSet {
     pub file: Arc<RuleFile>,
     /// The reason why none of the rules are known. Tools are blocked then.
     pub unreadable: Option<Arc<str>>,
+    /// The source of the settings that it lies beside.
+    pub(crate) source: HookSource,
 }
 
 impl RuleSet {
@@ -42,101 +48,117 @@ impl RuleSet {
     }
 }
 
-impl Reader<'_> {
-    /// Reads the rule files of a folder.
-    pub(super) fn add_rules(&mut self, folder: &Path) {
-        let is_other = std::fs::symlink_metadata(folder).is_ok() && !folder.is_dir();
-        if is_other {
-            let message = "this is no folder, so no rules are read from it";
-            self.document.push(Diagnostic::new(
-                Rule::InvalidRule,
-                Location::of_file(folder),
-                message,
-            ));
-            self.file.rules.push(RuleSet {
-                name: "rules".to_owned(),
-                path: folder.to_path_buf(),
-                file: Arc::default(),
-                unreadable: Some(Arc::from(message)),
-            });
-            return;
-        }
-        for path in self.files_of(folder) {
+/// Returns the rules that the user and the machine take out, as `FILE:id`. A project takes out none.
+pub fn excepted_rules<'s>(sets: impl IntoIterator<Item = &'s RuleSet>) -> BTreeSet<String> {
+    let own = sets.into_iter().filter(|set| set.source != HookSource::Project);
+    own.flat_map(|set| set.file.except.keys().cloned()).collect()
+}
+
+/// Reads the rules next to the file of a source, with their problems.
+pub(super) fn read(source: &SettingsSource) -> (Vec<RuleSet>, Vec<Diagnostic>) {
+    let folder = folder_of(&source.source, Some(&source.path));
+    let is_native = source.language.is_none() && source.modules.is_empty();
+    let mut found = Found { source: &source.source, sets: Vec::new(), problems: Vec::new() };
+    if let Some(folder) = folder.filter(|_| is_native) {
+        found.folder(&folder.join(RULES));
+    }
+    (found.sets, found.problems)
+}
+
+/// The rule files found so far.
+struct Found<'s> {
+    source: &'s HookSource,
+    sets: Vec<RuleSet>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Found<'_> {
+    fn folder(&mut self, folder: &Path) {
+        let listed = match folder.is_dir() {
+            true => files(folder),
+            // What is there and no folder is none that is absent.
+            false => std::fs::symlink_metadata(folder)
+                .and_then(|_| Err(io::Error::other("it is no folder"))),
+        };
+        let paths = match listed {
+            Ok(paths) => paths,
+            Err(error) if is_absence(&error) => return,
+            Err(error) => {
+                let reason = format!("the folder of rules cannot be read: {error}");
+                self.problem(Rule::InvalidRule, Location::of_file(folder), &reason);
+                self.push(RULES.to_owned(), folder, RuleFile::default(), Some(reason));
+                return;
+            }
+        };
+        for path in paths {
             match path.extension().and_then(|extension| extension.to_str()) {
-                Some("toml") => self.add_rule_file(&path),
+                Some("toml") => self.file(&path),
                 Some("md") => {}
                 _ => {
                     let message = "a file of rules ends in .toml; this one was skipped";
-                    self.document.push(Diagnostic::new(
-                        Rule::UnusedFile,
-                        Location::of_file(&path),
-                        message,
-                    ));
+                    self.problem(Rule::UnusedFile, Location::of_file(&path), message);
                 }
             }
         }
     }
 
-    fn add_rule_file(&mut self, path: &Path) {
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+    fn file(&mut self, path: &Path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = one_line(&name);
         let text = regular_file::read(path, MAX_FILE).map_err(|error| error.to_string());
         let text =
             text.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
-        let (mut file, mut unreadable) = match text {
-            Ok(text) => (RuleFile::parse(name, &text), None),
-            Err(error) => (RuleFile::default(), Some(error)),
+        let mut file = match text {
+            Ok(text) => RuleFile::parse(&name, &text),
+            Err(error) => {
+                let reason = format!("the rules cannot be read: {error}");
+                self.problem(Rule::InvalidRule, Location::of_file(path), &reason);
+                self.push(format!("{RULES}/{name}"), path, RuleFile::default(), Some(reason));
+                return;
+            }
         };
-        if let Some(error) = &unreadable {
-            let message = format!("the rules cannot be read: {error}");
-            self.document.push(Diagnostic::new(
-                Rule::InvalidRule,
-                Location::of_file(path),
-                message,
-            ));
-        }
-        for problem in &file.problems {
+        for problem in file.problems.iter().take(MAX_PROBLEMS) {
             let location = Location { line: problem.line, column: 1, ..Location::of_file(path) };
             let message = match &problem.rule {
                 Some(rule) => format!("the rule `{rule}` is left out: {}", problem.message),
                 None => problem.message.clone(),
             };
-            self.document.push(Diagnostic::new(Rule::InvalidRule, location, message));
-            // A file without any rule may have lost all of them to a mistake.
-            if problem.rule.is_none() && file.is_empty() {
-                unreadable.get_or_insert_with(|| problem.message.clone());
+            self.problem(Rule::InvalidRule, location, &message);
+        }
+        // A file without any rule may have lost all of them to a mistake.
+        let of_file = file.problems.iter().find(|problem| problem.rule.is_none());
+        let unreadable = match of_file {
+            Some(problem) if file.is_empty() => Some(problem.message.clone()),
+            None if file.is_empty() && file.except.is_empty() && file.problems.is_empty() => {
+                let reason = "there is no rule in it; remove the file if that is meant";
+                self.problem(Rule::InvalidRule, Location::of_file(path), reason);
+                Some(reason.to_owned())
             }
-        }
-        if file.is_empty()
-            && file.except.is_empty()
-            && file.problems.is_empty()
-            && unreadable.is_none()
-        {
-            let message = "there is no rule in it; remove the file if that is meant";
-            self.document.push(Diagnostic::new(
-                Rule::InvalidRule,
-                Location::of_file(path),
-                message,
-            ));
-            unreadable = Some(message.to_owned());
-        }
-        if self.file.source == HookSource::Project {
+            _ => None,
+        };
+        if *self.source == HookSource::Project {
             let count = file.remove_comments();
             if count > 0 {
                 let message = format!(
                     "{count} rules with `context` or `warn` are left out: a project's rules only deny and ask"
                 );
-                self.document.push(Diagnostic::new(
-                    Rule::NotForProjects,
-                    Location::of_file(path),
-                    message,
-                ));
+                self.problem(Rule::NotForProjects, Location::of_file(path), &message);
             }
         }
-        self.file.rules.push(RuleSet {
-            name: format!("rules/{name}"),
+        self.push(format!("{RULES}/{name}"), path, file, unreadable);
+    }
+
+    fn problem(&mut self, rule: Rule, location: Location, message: &str) {
+        self.problems.push(Diagnostic::new(rule, location, message));
+    }
+
+    fn push(&mut self, name: String, path: &Path, file: RuleFile, unreadable: Option<String>) {
+        self.sets.push(RuleSet {
+            name,
             path: path.to_path_buf(),
             file: Arc::new(file),
             unreadable: unreadable.map(Arc::from),
+            source: self.source.clone(),
         });
     }
 }

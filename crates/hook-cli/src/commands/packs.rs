@@ -11,8 +11,8 @@ use hook_files::project_file;
 use hook_files::regular_file;
 use hook_files::replace::replace_file;
 use hook_json::text::PathText;
-use hook_rules::RuleFile;
 use hook_rules::packs::{PACKS, Pack, pack};
+use hook_rules::{MAX_FILE, RuleFile};
 use serde_json::json;
 
 use super::remark_reload;
@@ -71,9 +71,6 @@ pub(crate) struct ListArguments {}
 /// The first line of an installed file, before the digest of the rest.
 const HEADER: &str =
     "# A pack of hook; `hook add` updates it unless it was edited. SHA-256 of the rest: ";
-
-/// The maximum size of a file of rules, in bytes.
-const MAX_FILE: u64 = 4 << 20;
 
 /// The state of a pack's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use hook_files::regular_file;
 use hook_json::text::PathText;
-use hook_rules::{Call, Decision, Directories, Effect, RuleFile, RuleTest, Rules, TestKind};
-use hook_settings::HookSource;
-use hook_shell::invocations::{Surroundings, UNKNOWN, read};
+use hook_rules::{
+    Call, Decision, Directories, Effect, MAX_FILE, RuleFile, RuleTest, Rules, TestKind,
+};
+use hook_settings::{RuleSet, excepted_rules};
+use hook_shell::invocations::{UNKNOWN, read};
 use serde_json::json;
 
 use crate::context::Context;
@@ -59,9 +61,6 @@ enum Action {
     },
 }
 
-/// The maximum size of a file of rules, in bytes.
-const MAX_FILE: u64 = 4 << 20;
-
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     match &arguments.action {
         Action::Try { command, read, write } => {
@@ -84,12 +83,8 @@ fn directories(context: &Context) -> Directories {
 }
 
 /// Returns the rule files that are found.
-fn found(context: &Context) -> Result<Vec<(HookSource, Arc<RuleFile>)>> {
-    let files = context.settings_files()?;
-    let sets = files
-        .iter()
-        .flat_map(|file| file.rules.iter().map(|set| (file.source.clone(), Arc::clone(&set.file))));
-    Ok(sets.collect())
+fn found(context: &Context) -> Result<Vec<RuleSet>> {
+    Ok(context.settings_files()?.into_iter().flat_map(|file| file.rules).collect())
 }
 
 async fn try_call(
@@ -98,23 +93,27 @@ async fn try_call(
     context: &Context,
     printer: &mut Printer,
 ) -> Result {
-    let files = found(context)?;
-    if files.is_empty() {
+    let sets = found(context)?;
+    if sets.is_empty() {
         printer
             .warning("there are no rules; `hook packs` lists some, and `hook add NAME` adds them");
     }
-    let own = files.iter().filter(|(source, _)| *source != HookSource::Project);
-    let excepted: BTreeSet<String> =
-        own.flat_map(|(_, file)| file.except.keys().cloned()).collect();
-    let rules = Rules::with_exceptions(files.into_iter().map(|(_, file)| file), &excepted);
-    let decision = rules.decide(call, &directories(context));
-    let refuses = decision.effect().is_some_and(|effect| effect >= Effect::Ask);
+    let unreadable = sets.iter().filter_map(|set| Some((set, set.unreadable.as_deref()?)));
+    for (set, reason) in unreadable.clone() {
+        printer.problem(&format!("{} blocks all tools: {reason}", set.name));
+    }
+    let is_blocked = unreadable.count() > 0;
+    let excepted = excepted_rules(&sets);
+    let rules = Rules::with_exceptions(sets.into_iter().map(|set| set.file), &excepted);
+    let directories = directories(context);
+    let decision = rules.decide(call, &directories);
+    let refuses = is_blocked || decision.effect().is_some_and(|effect| effect >= Effect::Ask);
     let matches: Vec<_> = decision.matches.iter().map(|found| {
         json!({"rule": found.rule, "effect": found.effect.as_str(), "message": found.message, "subject": found.subject})
     }).collect();
     let name = decision.effect().map_or("pass", Effect::as_str);
     let view = (json!({"decision": name, "matches": matches}), |printer: &Printer| {
-        text(command, &decision, context, printer)
+        text(command, &decision, &directories, printer)
     });
     printer.show(&view).await?;
     Ok(if refuses { exit_code::BLOCKED } else { exit_code::PROCEED })
@@ -123,7 +122,7 @@ async fn try_call(
 fn text(
     command: Option<&str>,
     decision: &Decision,
-    context: &Context,
+    directories: &Directories,
     printer: &Printer,
 ) -> String {
     let mut out = String::new();
@@ -145,9 +144,7 @@ fn text(
         }
     }
     let Some(command) = command else { return out };
-    let home = std::env::home_dir().unwrap_or_default().to_string_lossy().into_owned();
-    let (cwd, project) = (context.cwd().to_string_lossy(), context.project().to_string_lossy());
-    let reading = read(command, &Surroundings { cwd: &cwd, project: &project, home: &home });
+    let reading = read(command, &directories.surroundings());
     let _ = writeln!(out, "\n{}", printer.paint(Tone::Strong, "starts"));
     for invocation in
         reading.invocations.iter().filter(|invocation| !invocation.called.text.is_empty())
@@ -176,7 +173,7 @@ fn text(
 }
 
 async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Result {
-    let mut tested = Vec::new();
+    let (mut tested, mut failures) = (Vec::new(), Vec::new());
     for path in files {
         let bytes = regular_file::read(path, MAX_FILE).map_err(|error| {
             CommandError::Usage(format!("cannot read {}: {error}", path.shown()))
@@ -186,12 +183,15 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
         tested.push(RuleFile::parse(&name, &String::from_utf8_lossy(&bytes)));
     }
     if files.is_empty() {
-        tested.extend(found(context)?.into_iter().map(|(_, file)| Arc::unwrap_or_clone(file)));
+        for set in found(context)? {
+            failures.extend(set.unreadable.map(|reason| format!("{}: {reason}", set.name)));
+            tested.push(Arc::unwrap_or_clone(set.file));
+        }
     }
     tested.iter_mut().for_each(RuleFile::check);
     let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
     let directories = directories(context);
-    let (mut count, mut failures) = (0_usize, Vec::new());
+    let mut count = 0_usize;
     for file in &tested {
         for problem in &file.problems {
             failures.push(format!("{}:{}: {}", file.name, problem.line, problem.message));

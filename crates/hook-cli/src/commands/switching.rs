@@ -93,7 +93,10 @@ pub(crate) async fn run(
             let current = parse_source(text, &known, &context.events().0);
             let mut is_new = true;
             for file in files.iter_mut().filter(|file| file.path.as_ref() == Some(&source.path)) {
+                // The rules beside the file are as they were.
+                let rules = std::mem::take(&mut file.rules);
                 *file = current.clone();
+                file.rules = rules;
                 is_new = false;
             }
             if is_new {

@@ -1,7 +1,7 @@
 //! The registry: built once from settings and the host's handlers, it lists hooks and enables or
 //! disables them by name.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -20,7 +20,9 @@ use hook_json::text::shortened;
 use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName};
 use hook_run::{HandlerHook, Runner};
 use hook_settings::matcher::{HostDirectories, MatchInput};
-use hook_settings::{Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile};
+use hook_settings::{
+    Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile, excepted_rules,
+};
 use hook_trust::TrustPolicy;
 
 /// An entry of the list of hooks.
@@ -128,12 +130,7 @@ impl HookRegistry {
         let unread_guard = with_guard.clone().find_map(|file| why(file));
         let unread = unread.into_iter().filter_map(why).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
-        // Only the user and the machine make exceptions from rules.
-        let own_files = files.iter().filter(|file| file.source != HookSource::Project);
-        let excepted: BTreeSet<String> = own_files
-            .flat_map(|file| &file.rules)
-            .flat_map(|set| set.file.except.keys().cloned())
-            .collect();
+        let excepted = excepted_rules(files.iter().flat_map(|file| &file.rules));
         let shadowed = shadowed(files, &trust_decisions.trust, &disabled);
         for (index, (file, trust)) in files.iter().zip(trust_decisions.trust).enumerate() {
             diagnostics.extend(file.diagnostics.iter().cloned());

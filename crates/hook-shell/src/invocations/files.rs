@@ -232,13 +232,6 @@ const READ_OPTIONS: &[(&str, &[&str])] = &[
     ("tar", &["-T", "--files-from"]),
 ];
 
-/// Returns `true` for options of `find` before its folders.
-pub(super) fn is_find_option(argument: &str) -> bool {
-    matches!(argument, "-L" | "-H" | "-P")
-        || argument.starts_with("-O")
-        || argument.starts_with("-D")
-}
-
 /// Adds the files that an invocation's arguments name.
 pub(super) fn add(invocation: &mut Invocation) {
     let program = invocation.program().to_owned();
@@ -335,7 +328,7 @@ pub(super) fn add(invocation: &mut Invocation) {
         "find" if arguments.iter().any(|argument| argument.text == "-delete") => {
             let roots: Vec<&Argument> = arguments
                 .iter()
-                .skip_while(|argument| is_find_option(&argument.text))
+                .skip_while(|argument| starters::is_find_option(&argument.text))
                 .take_while(|argument| !argument.text.starts_with(['-', '(', '!']))
                 .collect();
             match roots.is_empty() {

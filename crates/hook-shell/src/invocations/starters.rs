@@ -818,12 +818,19 @@ fn found(words: &[Argument], path: &str) -> Vec<Argument> {
     words.iter().map(word).collect()
 }
 
+/// Returns `true` for options of `find` before its folders.
+pub(super) fn is_find_option(argument: &str) -> bool {
+    matches!(argument, "-L" | "-H" | "-P")
+        || argument.starts_with("-O")
+        || argument.starts_with("-D")
+}
+
 /// Returns the paths that `find` may find: in each folder, those of its `-name`s.
 pub(super) fn found_paths(arguments: &[Argument]) -> Vec<String> {
     let mut roots: Vec<&str> = arguments
         .iter()
         .map(|argument| argument.text.as_str())
-        .skip_while(|text| super::files::is_find_option(text))
+        .skip_while(|text| is_find_option(text))
         .take_while(|text| !text.starts_with(['-', '(', '!']))
         .collect();
     if roots.is_empty() {

@@ -3,12 +3,14 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `parser` | commands, compound commands, redirections, here-documents |
+//! | `state` | the position in the text, and what could not be read |
 //! | `word` | words: quotes, variables, substitutions |
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 mod parser;
+mod state;
 #[cfg(test)]
 mod tests;
 mod word;
@@ -30,7 +32,7 @@ pub struct Script {
 impl Script {
     /// Parses a text, in time linear in its length.
     pub fn parse(text: &str) -> Self {
-        parser::Parser::new(text).script()
+        state::Parser::new(text).script()
     }
 }
 

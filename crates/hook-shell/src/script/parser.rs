@@ -2,13 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::word::{End, is_metacharacter};
+use super::state::{End, Parser, PendingDocument, is_metacharacter};
 use super::{
     Assignment, Command, Part, Redirect, RedirectKind, RedirectTarget, Script, SimpleCommand, Word,
 };
-
-/// The maximum depth of nested constructs.
-const MAX_DEPTH: usize = 48;
 
 /// The maximum length of an arithmetic expression that is told from nested subshells.
 const MAX_ARITHMETIC: usize = 1_000;
@@ -19,29 +16,7 @@ const RESERVED: [&str; 22] = [
     "if", "select", "then", "time", "until", "while", "{", "}", "in", "]]",
 ];
 
-/// A here-document whose text comes after the line.
-struct PendingDocument {
-    delimiter: String,
-    strips_tabs: bool,
-    is_quoted: bool,
-    text: Arc<OnceLock<Word>>,
-}
-
-pub(super) struct Parser<'t> {
-    text: &'t str,
-    pub(super) at: usize,
-    depth: usize,
-    /// The number of open `$(…)`.
-    substitutions: usize,
-    unread: Option<&'static str>,
-    pending: Vec<PendingDocument>,
-}
-
 impl<'t> Parser<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, depth: 0, substitutions: 0, unread: None, pending: Vec::new() }
-    }
-
     pub(super) fn script(mut self) -> Script {
         let mut commands = Vec::new();
         loop {
@@ -55,43 +30,6 @@ impl<'t> Parser<'t> {
         }
         self.finish_documents();
         Script { commands, unread: self.unread, has_own_text: false }
-    }
-
-    pub(super) fn rest(&self) -> &'t str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    /// Returns the text from a position to the present one.
-    pub(super) fn text_between(&self, start: usize) -> &'t str {
-        self.text.get(start..self.at).unwrap_or_default()
-    }
-
-    pub(super) fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn peek_at(&self, offset: usize) -> Option<u8> {
-        self.text.as_bytes().get(self.at + offset).copied()
-    }
-
-    pub(super) fn mark_unread(&mut self, reason: &'static str) {
-        self.unread.get_or_insert(reason);
-    }
-
-    /// Begins a nested construct; at the maximum depth the rest of the text is skipped.
-    pub(super) fn enter(&mut self) -> bool {
-        self.depth += 1;
-        let is_allowed = self.depth <= MAX_DEPTH;
-        if !is_allowed {
-            self.mark_unread("it is nested too deeply");
-            self.at = self.text.len();
-            self.depth -= 1;
-        }
-        is_allowed
-    }
-
-    pub(super) fn leave(&mut self) {
-        self.depth -= 1;
     }
 
     /// Reads the commands of `$(…)` or `<(…)` after the parenthesis.

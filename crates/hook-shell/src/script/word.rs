@@ -1,38 +1,7 @@
 //! Words: quotes, variables and substitutions.
 
-use super::parser::Parser;
+use super::state::{End, Parser, is_metacharacter};
 use super::{Operator, Part, Word};
-
-/// The end of a word or of a part of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// A blank or an operator.
-    Word,
-    /// `"`
-    Quote,
-    /// `}`, inside of double quotes or outside.
-    Brace { is_quoted: bool },
-    /// `]` of a subscript.
-    Bracket,
-    /// `))`
-    Arithmetic,
-    /// The end of the text, as in a here-document.
-    Text,
-}
-
-impl End {
-    fn is_quoted(self) -> bool {
-        matches!(
-            self,
-            Self::Quote | Self::Text | Self::Arithmetic | Self::Brace { is_quoted: true }
-        )
-    }
-}
-
-/// Characters that end an unquoted word.
-pub(super) fn is_metacharacter(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'(' | b')' | b'<' | b'>')
-}
 
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
