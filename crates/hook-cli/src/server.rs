@@ -7,9 +7,7 @@ use std::sync::Arc;
 use hook_bus::live::WorkerStates;
 use hook_core::{Hook, HookListing};
 use hook_json::ObjectWriter;
-use hook_json::text::PathText;
-#[cfg(unix)]
-use hook_json::text::shortened;
+use hook_json::text::{PathText, shortened};
 use hook_run::WorkerStatus;
 
 use crate::context::Context;
