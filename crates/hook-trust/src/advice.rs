@@ -54,7 +54,7 @@ impl Grant {
     }
 
     /// Returns the command that takes back the trust in this hook, and in nothing else, from any directory.
-    /// Where no command line can name the hook, it asks about each.
+    /// If no command line can name the hook, the command asks about each.
     pub fn revoke_command(&self, project: &Path) -> String {
         let name = self.display_name();
         let project = hook_shell::quote(&project.shown().to_string());

@@ -1,4 +1,4 @@
-//! What is not what it was when a hook was trusted.
+//! The differences of a hook from what was trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,27 +19,28 @@ pub enum Change {
     Field {
         /// The field.
         name: String,
-        /// What it was.
+        /// The value that was trusted.
         before: Option<String>,
-        /// What it is.
+        /// The value now.
         after: Option<String>,
     },
-    /// What is in a file of a covered folder.
+    /// The content of a file in a covered folder.
     File {
         /// The file.
         path: PathBuf,
-        /// What was in it, where that is known.
+        /// The content that was trusted, where it is known.
         before: Option<String>,
-        /// What is in it, where it is a text.
+        /// The content now, where it is a text.
         after: Option<String>,
     },
     /// The decision is one of an earlier version, which covered other files.
     Version,
-    /// Something that the decision does not say.
+    /// Something that the decision does not record.
     Unknown,
 }
 
-/// What changed since a decision was made; never empty. `before` is what was trusted, where it is still there.
+/// Returns the changes since a decision was made; never empty. `before` are the trusted files, where their copy
+/// still exists.
 pub(super) fn since(
     grant: &Grant,
     entry: &HookEntry,
@@ -84,7 +85,7 @@ pub(super) fn since(
 /// The number of differences that a summary names.
 const MAX_NAMED: usize = 3;
 
-/// The differences of a hook from what was trusted, in a few words.
+/// The differences of a hook from what was trusted, in one line.
 #[derive(Debug)]
 pub(super) struct Summary {
     texts: Vec<String>,
@@ -209,7 +210,7 @@ impl Changes {
         }
     }
 
-    /// Files that came, went, lead elsewhere, or contain something else.
+    /// Compares files: new and missing ones, targets of links, modes and contents.
     fn files(&mut self, before: &[ReviewedFile], after: &[ReviewedFile]) {
         let exists = |file: &&ReviewedFile| file.sha256().is_some() || file.target.is_some();
         let by_path = |files: &'_ [ReviewedFile]| -> BTreeMap<PathBuf, ReviewedFile> {
@@ -231,9 +232,9 @@ impl Changes {
         let target = |file: &ReviewedFile| {
             file.target.as_ref().map(|target| target.to_string_lossy().into_owned())
         };
-        let name = format!("{} leads to", path.display());
+        let name = format!("{} leads to", path.shown());
         self.field(&name, target(before).as_deref(), target(after).as_deref());
-        let name = format!("{} is executable", path.display());
+        let name = format!("{} is executable", path.shown());
         let executable = |file: &ReviewedFile| Some(yes_or_no(file.executable));
         self.field(&name, executable(before), executable(after));
         if before.sha256() != after.sha256() {

@@ -1,5 +1,5 @@
-//! What a hook's command starts, as far as its text says: files of the project, or programs that run nothing
-//! else. Anything beyond that is opaque.
+//! The files and programs that a hook's command starts, as far as its text shows: files of the project, or
+//! programs that run nothing else. Anything beyond that is opaque.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use super::paths::{PROJECT, home_dir, relative_to_project, word_path};
+use hook_json::text::PathText;
 use hook_settings::HookEntry;
 use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
 use hook_shell::loaders::is_forbidden_in_project;
@@ -16,26 +17,26 @@ use hook_shell::{
     searches_parent_folders, simple_commands, words_before_program,
 };
 
-/// What stands for a word that is not known.
+/// The placeholder of a word whose value is unknown.
 const UNKNOWN: &str = "\u{1}";
 
-/// Words of the shell behind which a command begins.
+/// Keywords of the shell that a command follows.
 const KEYWORDS_BEFORE_COMMANDS: [&str; 9] =
     ["!", "do", "elif", "else", "if", "then", "until", "while", "{"];
 
 /// Builtins of the shell that run what they are given.
 const LOADING_BUILTINS: [&str; 7] = [".", "builtin", "command", "eval", "exec", "source", "trap"];
 
-/// What is known of a command.
+/// A command as far as it was understood.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
     /// Files of the project that it starts, from the project's folder on.
     pub(super) started: Vec<PathBuf>,
     /// All words that are paths in the project.
     words: Vec<FileWord>,
-    /// Why not all that it starts is known.
+    /// The reasons why not everything that it starts is known.
     pub(super) opaque: BTreeSet<Opaque>,
-    /// Whether a program in it looks for modules in the folders around a script's.
+    /// `true` if one of its programs looks for modules in the parent folders of a script.
     pub(super) searches_parents: bool,
     /// The interpreters that it gives files to.
     interpreters: Vec<(PathBuf, String)>,
@@ -44,7 +45,7 @@ pub(super) struct Command {
 /// A word that is a path in the project.
 #[derive(Debug, Clone)]
 struct FileWord {
-    /// Where it stands: in which text, and there.
+    /// The text that has it, and its range there.
     location: (usize, Range<usize>),
     /// The path from the project's folder on.
     path: PathBuf,
@@ -127,11 +128,11 @@ impl Command {
             command.searches_parents = true;
             match relative_to_project(module, project) {
                 _ if has_parent(module, project) => {
-                    command.opaque.insert(Opaque::Parent(module.display().to_string()));
+                    command.opaque.insert(Opaque::Parent(module.shown().to_string()));
                 }
                 Some(path) => command.start(path),
                 None => {
-                    command.opaque.insert(Opaque::Program(module.display().to_string()));
+                    command.opaque.insert(Opaque::Program(module.shown().to_string()));
                 }
             }
             return command;
@@ -142,7 +143,7 @@ impl Command {
                 let location = LaunchContext { project, directory: project, environment: &[] };
                 let directory = foreign.language.directory(foreign, &location);
                 if has_parent(&directory, project) {
-                    command.opaque.insert(Opaque::Parent(directory.display().to_string()));
+                    command.opaque.insert(Opaque::Parent(directory.shown().to_string()));
                 }
                 directory
             }
@@ -328,7 +329,7 @@ impl Command {
     fn start(&mut self, path: PathBuf) {
         let is_below = |name: &str| path.components().any(|part| part.as_os_str() == name);
         if ["node_modules", ".venv", "venv", ".git"].into_iter().any(is_below) {
-            self.opaque.insert(Opaque::Package(path.display().to_string()));
+            self.opaque.insert(Opaque::Package(path.shown().to_string()));
         }
         self.started.push(path);
     }
@@ -362,7 +363,7 @@ impl Command {
         relative.into_iter().next()
     }
 
-    /// The texts of the command, with the paths of files in a copy in the place of those in the project.
+    /// Returns the texts of the command with the paths of copied files instead of those in the project.
     pub(super) fn rewrite(
         &self,
         texts: &[&str],
@@ -387,21 +388,21 @@ impl Command {
     }
 }
 
-/// Whether a path has `..` behind the project's folder. Taking it off with the name before it is another path
-/// where that is a link.
+/// Returns `true` if a path has `..` below the project's folder. If the name before it is a link, the path without
+/// both is another one.
 fn has_parent(path: &Path, project: &Path) -> bool {
     let path = path.strip_prefix(project).unwrap_or(path);
     path.components().any(|part| part == Component::ParentDir)
 }
 
-/// Whether a script of Node's is named with its ending, so that no other file is meant, be it there or not.
+/// Returns `true` if a Node script is named with its extension, so that Node tries no other file.
 fn has_extension(script: &Path) -> bool {
     const EXTENSIONS: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
     script.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
-/// Whether the first line of a script, behind `#!`, starts an interpreter outside of the project that runs
-/// nothing but the script.
+/// Returns `true` if the first line of a script, after `#!`, starts an interpreter outside of the project that
+/// runs nothing but the script.
 pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some((interpreter_path, mut rest)) = words.split_first() else { return false };
@@ -427,11 +428,11 @@ pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
     interpreter(program).is_some() && options_before_script(program, &arguments) == Some(rest.len())
 }
 
-/// What is known of a variable before a hook runs.
+/// Returns the value of a variable, if it is known before the hook runs.
 fn variable(entry: &HookEntry, name: &str) -> Option<String> {
     let configured = entry.env.iter().rev().find(|(known, _)| known == name);
     if let Some((_, value)) = configured {
-        // One that its home expands may be another's.
+        // Its agent expands it, and may have another value.
         return (entry.foreign.is_none() || !value.contains('$')).then(|| value.clone());
     }
     let project = || Some(PROJECT.to_string());
@@ -457,8 +458,8 @@ fn variable(entry: &HookEntry, name: &str) -> Option<String> {
     }
 }
 
-/// What a hook of another agent takes from the host's environment beside its command: its home expands
-/// variables in them.
+/// Returns the variables of the host's environment that a hook of another agent depends on outside of its command:
+/// its agent expands them there.
 fn host_variables(entry: &HookEntry, hook: &ForeignHook) -> Vec<Opaque> {
     let directory = hook.directory.iter().map(|path| path.to_string_lossy().into_owned());
     let values = entry.env.iter().map(|(_, value)| value.clone());

@@ -21,7 +21,7 @@ pub(super) struct Contents<'c> {
 /// A file that was read, with its stamp when it was listed.
 type Cached = (Stamp, Result<Rc<Content>, io::ErrorKind>);
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug)]
 pub(super) struct Content {
     /// Absent for installed packages, which are not shown.
@@ -38,7 +38,7 @@ impl<'c> Contents<'c> {
     /// Reads a file that was listed with that stamp.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub(super) fn read(&self, path: &Path, stamp: &Stamp) -> io::Result<Rc<Content>> {
         if let Some((known, content)) = self.read.borrow().get(path)
             && known == stamp

@@ -18,18 +18,18 @@ use hook_files::{private_folder, regular_file};
 pub struct Copies(pub(super) PathBuf);
 
 impl Copies {
-    /// Where the copy with that digest is.
+    /// Returns the folder of the copy with that digest.
     pub(super) fn path(&self, digest: &str) -> PathBuf {
         self.0.join(digest)
     }
 
-    /// Where indexes are kept.
+    /// Returns the folder of indexes.
     pub(super) fn indexes(&self) -> PathBuf {
         self.0.join("index")
     }
 
-    /// Where interpreters may keep what they compile of hooks with that digest: what was compiled of other
-    /// files is not looked at, however much these have their times and sizes.
+    /// Returns the folder in which interpreters cache compiled files of hooks with that digest. Files compiled from
+    /// other sources are never found there, even if those had the same times and sizes.
     pub(super) fn cache(&self, digest: &str) -> PathBuf {
         self.caches().join(digest)
     }
@@ -61,13 +61,13 @@ impl Copies {
         }
     }
 
-    /// Whether the copy with that digest is there and what it was.
+    /// Returns `true` if the copy with that digest exists and is unchanged.
     pub(super) fn is_intact(&self, digest: &str, scope: &Scope) -> bool {
         let actual = self.index(digest, scope).digest();
         actual.is_ok_and(|found| found == digest)
     }
 
-    /// What tells the digest of a copy as it is.
+    /// Returns the index of a copy.
     pub(super) fn index(&self, digest: &str, scope: &Scope) -> Index {
         Index::new(&self.path(digest), &copy_scope(scope), Some(&self.indexes()))
             .of_copy(digest, self.list(digest))
@@ -76,7 +76,7 @@ impl Copies {
     /// Copies files that have that digest.
     ///
     /// # Errors
-    /// When they cannot be copied, or are not what they were.
+    /// If they cannot be copied, or have another digest.
     pub(super) fn make(
         &self,
         project: &Path,
@@ -112,7 +112,7 @@ impl Copies {
         fs::write(self.list(digest), list.join(&0))
     }
 
-    /// The file with the names of all files of a copy.
+    /// Returns the path of the list of a copy's files.
     fn list(&self, digest: &str) -> PathBuf {
         self.indexes().join(digest)
     }
@@ -125,7 +125,7 @@ impl Copies {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let is_copy = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-            // Under the lock of the store nobody else is copying.
+            // No other process copies while the store is locked.
             if is_copy && !digests.contains(&*name) || name.starts_with(".new-") {
                 let _ = remove(&entry.path());
             }
@@ -133,13 +133,13 @@ impl Copies {
     }
 }
 
-/// Whether a project is one around the user's own folders, such as a home that is a repository.
+/// Returns `true` if the project contains the user's own folders, as a home directory that is a repository does.
 fn is_home_repository(project: &Path, folder: &Path) -> bool {
     hook_files::user_folders::home()
         .is_some_and(|home| resolved(&home) == resolved(project) && folder.starts_with(&home))
 }
 
-/// Everything in a copy.
+/// Returns the scope of everything in a copy.
 fn copy_scope(scope: &Scope) -> Scope {
     Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: scope.started.clone() }
 }
@@ -184,23 +184,28 @@ fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<String> {
     }
     #[cfg(not(unix))]
     let _ = executable;
-    let mut file = options.open(to)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match source.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => {
-                let read = buffer.get(..count).unwrap_or_default();
-                hash.update(read);
-                file.write_all(read)?;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+    let mut copy = HashingWriter { file: options.open(to)?, hash: Sha256::new() };
+    io::copy(&mut source, &mut copy)?;
+    copy.flush()?;
+    Ok(hexadecimal(&copy.hash.finalize()))
+}
+
+/// A file, and the hash of what is written to it.
+struct HashingWriter {
+    file: fs::File,
+    hash: Sha256,
+}
+
+impl Write for HashingWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.hash.update(bytes.get(..count).unwrap_or_default());
+        Ok(count)
     }
-    file.flush()?;
-    Ok(hexadecimal(&hash.finalize()))
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! What trust in a hook covers: the folders of the files that it starts.
+//! The folders that trust in a hook covers: those of the files that it starts.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,19 +16,19 @@ use hook_settings::HookEntry;
 use hook_shell::invocations::{Invocation, Surroundings, operands, read};
 use hook_shell::{interpreter, searches_parent_folders, searches_script_folder};
 
-/// Where hooks of ours are.
+/// The folder of native hooks.
 const HOOKS_FOLDER: &str = ".hooks";
 
 /// The longest file that is searched for what it opens, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
 
-/// How much of a program is read for its first line, in bytes.
+/// The most bytes of a program that are read for its first line.
 const MAX_FIRST_LINE: u64 = 64 << 10;
 
-/// How many lines of a hook's files are named that open others.
+/// The most lines that are listed of those in a hook's files that open other files.
 const MAX_LINES: usize = 20;
 
-/// What trust in a hook covers.
+/// The files that trust in a hook covers.
 #[derive(Debug, Clone)]
 pub(super) struct Cover {
     pub(super) command: Command,
@@ -43,12 +43,12 @@ pub(super) struct Covered {
 }
 
 impl Cover {
-    /// What a hook of that project starts.
+    /// Reads the command of a hook of that project.
     pub(super) fn of(entry: &HookEntry, project: &Path) -> Self {
         let command = Command::of(entry, project);
         let files = match command.opaque.is_empty() {
             true => command.started.clone(),
-            // As far as it can be told.
+            // As far as they are known.
             false => command.named_files(project),
         };
         let started = command.started.clone();
@@ -61,7 +61,7 @@ impl Cover {
     /// Reads the files; `None` where the command names none of the project.
     ///
     /// # Errors
-    /// Why they cannot be covered.
+    /// The reason why they cannot be covered.
     pub(super) fn read(
         &self,
         project: &Path,
@@ -122,7 +122,8 @@ impl Cover {
         started.collect()
     }
 
-    /// Scripts right in the project whose interpreter looks for modules beside them, where they run in place.
+    /// Returns the reasons why scripts in the project's root are not all that their interpreters load: modules are
+    /// looked for beside a script that runs in place.
     pub(super) fn uncovered_search_paths(&self, project: &Path) -> Vec<String> {
         let is_in_root = |path: &&PathBuf| path.components().count() == 1;
         let started = self.scope.started.iter().filter(is_in_root).filter_map(|path| {
@@ -139,7 +140,7 @@ impl Cover {
         started.collect()
     }
 
-    /// Whether an interpreter of it looks for modules in the folders around a script's.
+    /// Returns `true` if one of its interpreters looks for modules in the parent folders of a script.
     fn searches_parents(&self, project: &Path) -> bool {
         let mut started = self.scope.started.iter().map(|path| project.join(path));
         self.command.searches_parents
@@ -168,8 +169,8 @@ impl Cover {
         }
     }
 
-    /// Why a hook is to run where it is and not from a copy, if it is. One whose interpreter looks for modules
-    /// in the folders around never is: those are the project's.
+    /// Returns the reason why a hook runs in place instead of from a copy, if it does. A hook whose interpreter looks
+    /// for modules in parent folders never does, since those belong to the project.
     pub(super) fn in_place_reason(
         &self,
         entry: &HookEntry,
@@ -198,10 +199,10 @@ impl Covered {
     }
 }
 
-/// How lines of a file are read.
+/// The syntax of a file's comments, and of the calls that open other files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScriptLanguage {
-    /// Shells, and what is not known.
+    /// Shells, and unknown languages.
     Shell,
     /// Python, Ruby and Perl.
     Hash,
@@ -258,12 +259,12 @@ impl ScriptLanguage {
         lines
     }
 
-    /// Whether a line opens files that it names by a path, or has something do so.
+    /// Returns `true` if a line opens files by their path, or starts a program that does.
     fn opens(self, line: &str) -> bool {
         const PROGRAMS: [&str; 9] =
             ["make ", "npx ", "npm ", "pnpm ", "yarn ", "uv run", "bunx ", "cargo ", "just "];
         const EVERYWHERE: [&str; 5] = ["_PROJECT_DIR", "getcwd", "process.cwd", "eval(", "eval "];
-        // Elsewhere a program's name in a text starts nothing: what would start it has a name of its own.
+        // In other languages a program's name alone starts nothing; the function that starts it is listed.
         const COMMANDS: [&str; 3] = ["`", "%x", "qx"];
         const HASH: [&str; 18] = [
             "importlib",
@@ -309,7 +310,7 @@ impl ScriptLanguage {
     }
 }
 
-/// Whether a line of a shell's script has a variable whose `$` is not escaped.
+/// Returns `true` if a line of a shell script uses a variable, with an unescaped `$`.
 fn has_variable(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let before = line.get(..at).unwrap_or_default();
@@ -342,7 +343,7 @@ fn lines_opening_in_shell(text: &str) -> impl Iterator<Item = usize> {
     ranges.map(|range| line_of(range.start)).collect::<BTreeSet<usize>>().into_iter()
 }
 
-/// Whether a line of JavaScript imports a file by its path.
+/// Returns `true` if a line of JavaScript imports a file by its path.
 fn loads_by_path(line: &str) -> bool {
     let is_loading = ["import", "export", "require", "from"].iter().any(|word| line.contains(word));
     let by_path = ["\"./", "'./", "`./", "\"../", "'../", "`../", "\"/", "'/", "`/", "${"];
@@ -353,13 +354,13 @@ fn loads_by_path(line: &str) -> bool {
     is_loading && by_path.iter().any(|path| line.contains(path)) || is_computed
 }
 
-/// What the first line of a program says.
+/// The first line of a program.
 enum FirstLine {
     /// Nothing that the system or an interpreter reads.
     None,
-    /// What stands behind `#!`.
+    /// The text after `#!`.
     Interpreter(String),
-    /// It cannot be told.
+    /// It cannot be read as text.
     Unknown,
 }
 
@@ -442,14 +443,14 @@ fn matching_lines(
                     continue;
                 }
                 let shown = hook_json::text::shortened(code);
-                found.push(format!("{}:{}: {shown}", path.display(), number + 1));
+                found.push(format!("{}:{}: {shown}", path.shown(), number + 1));
             }
         }
     }
     (found, more)
 }
 
-/// Whether a line names a folder by its path in the project.
+/// Returns `true` if a line names a folder by its path in the project.
 fn names_folder(line: &str, root: &Path) -> bool {
     let Some(root) = root.to_str() else { return false };
     line.match_indices(root).any(|(index, _)| {
@@ -472,8 +473,8 @@ fn covered_roots(files: &[PathBuf]) -> Vec<PathBuf> {
     roots
 }
 
-/// What is covered with a file: `.hooks`, the folder of an agent's hooks, or its own folder; a file right in
-/// the project is covered alone.
+/// Returns the folder that is covered with a file: `.hooks`, the folder of an agent's hooks, or its own. A file in
+/// the project's root is covered alone.
 fn covered_root(file: &Path) -> PathBuf {
     let mut parts = file.components().map(|part| part.as_os_str());
     let (first, second, third) = (parts.next(), parts.next(), parts.next());

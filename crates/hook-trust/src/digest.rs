@@ -1,4 +1,4 @@
-//! What settings say and what of it is trusted, in one hash: whoever has the same runs the same hooks.
+//! One hash of settings and the trust in them: engines with the same hash run the same hooks.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn folder_digest(folder: &Path) -> Option<String> {
     Index::new(folder, &scope, indexes().as_deref()).digest().ok()
 }
 
-/// What is in a file, or why that is not known.
+/// Returns the content of a file, or the reason why it is unknown.
 fn tagged_content(path: &Path) -> Vec<u8> {
     match regular_file::read(path, MAX_SETTINGS) {
         Ok(bytes) => [&b"read"[..], &bytes].concat(),

@@ -1,4 +1,4 @@
-//! What a decision is bound to beside the files: the hook as it would run.
+//! The fingerprint of a hook: with its files, all that a decision is bound to.
 
 use sha2::{Digest, Sha256};
 

@@ -13,8 +13,8 @@ use hook_settings::{
     DEFAULT_PRIORITY, FailBehavior, HookEntry, HooksConfig, IN_PROJECT, Location, MatcherDefinition,
 };
 
-/// The form of the decisions that this version makes. Decisions of an earlier form promised something else,
-/// and are asked for again.
+/// The form of the decisions that this version makes. Decisions of an earlier form had another meaning, so they
+/// have to be made again.
 pub(super) const CURRENT_FORM: u32 = 3;
 
 /// One decision, with what it was made about.
@@ -32,14 +32,13 @@ pub struct Grant {
     pub name: Option<String>,
     /// Its command.
     pub command: String,
-    /// What the fingerprint is made of; 0 in what the first version wrote.
+    /// The version of the fingerprint's input; 0 in decisions of the first version.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) form: u32,
-    /// Whether a later decision took the place of this one: it counts again once the user says so (`hook
-    /// trust --use`).
+    /// `true` if a later decision replaced this one, which then counts only after `hook trust --use`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub replaced: bool,
-    /// The fingerprint of the decision whose place it took, if that was about the hook with other terms.
+    /// The fingerprint of the decision that it replaced, if that was about the same hook with other settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replaces: Option<String>,
     /// The digest of the folders that it covers; absent where it covers none, or where they cannot be.
@@ -48,28 +47,28 @@ pub struct Grant {
     /// These folders, and files that are covered alone, from the project on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
-    /// Why the hook runs where it is and not from a copy, if it does.
+    /// The reason why the hook runs in place instead of from a copy, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place: Option<String>,
-    /// Why not all that it starts is known, which was agreed to.
+    /// The reasons why not everything that it starts is known, which the user accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<String>,
-    /// Whether the hook does not run from its copy where its folder is another one now.
+    /// `true` if the hook blocks instead of running from its copy once its folder changed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub strict: bool,
-    /// The rest of what was agreed to; absent in what earlier versions wrote. It says later what
-    /// changed: the fingerprint alone decides.
+    /// The rest of the trusted hook, by which changes are described; the fingerprint alone decides. Absent in
+    /// decisions of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
     #[serde(flatten)]
     pub(super) unknown: Map<String, Value>,
 }
 
-/// What a hook was when it was trusted.
+/// A hook as it was when it was trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Seen {
-    /// When that was, in UTC (RFC 3339).
+    /// The time of the decision, in UTC (RFC 3339).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub at: String,
     /// Its matcher, if that is a text; the object form is among `terms`.
@@ -78,8 +77,8 @@ pub struct Seen {
     /// Its variables, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
-    /// How else it was to run, by the key in settings: a string as it is, all else as JSON. What
-    /// was at its default is absent, and so is everything in what the first version wrote.
+    /// Its other settings, by their key: a string as it is, all else as JSON. Defaults are absent, and decisions of
+    /// the first version have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub terms: BTreeMap<String, String>,
     #[serde(flatten)]
@@ -87,18 +86,18 @@ pub struct Seen {
 }
 
 impl Grant {
-    /// What the hook is shown as: its name, else its command.
+    /// Returns the hook's name, or its command if it has none.
     pub fn display_name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.command)
     }
 
-    /// Whether an earlier version made the decision, which covered the files that a command was thought to
+    /// Returns `true` if an earlier version made the decision, which covered only files that the command seemed to
     /// open.
     pub fn is_outdated(&self) -> bool {
         self.form < CURRENT_FORM
     }
 
-    /// What the hook's failure meant when it was trusted; `None` where the decision does not say.
+    /// Returns the hook's `failBehavior` when it was trusted, if the decision records it.
     pub fn fail_behavior(&self) -> Option<FailBehavior> {
         match self.setting("failBehavior")? {
             None => Some(FailBehavior::Continue),
@@ -106,12 +105,12 @@ impl Grant {
         }
     }
 
-    /// Whether the hook was a module when it was trusted.
+    /// Returns `true` if the hook was a module when it was trusted.
     fn is_module(&self) -> bool {
         self.setting("type").flatten() == Some("module")
     }
 
-    /// Whether the hook was a guard, or a module, which may have guards of its own whatever its settings say.
+    /// Returns `true` if the hook was a guard, or a module, which may register guards whatever its settings are.
     pub fn may_guard(&self) -> bool {
         self.fail_behavior() == Some(FailBehavior::Block) || self.is_module()
     }
@@ -123,8 +122,7 @@ impl Grant {
         MatcherDefinition::from_spec(seen.matcher.as_deref(), &seen.terms).ok()
     }
 
-    /// Whether matchers of the event are compared with what they were compared with when the hook was
-    /// trusted.
+    /// Returns `true` if matchers of the event are compared with the same field as when the hook was trusted.
     pub fn has_same_event_matching(&self, event: HookEventName) -> bool {
         let row = event.row();
         if !row.is_declared() {
@@ -145,13 +143,13 @@ impl Grant {
         self.setting("if").flatten()
     }
 
-    /// Whether it was one of another agent's hooks.
+    /// Returns `true` if the hook was one of another agent.
     pub fn is_foreign(&self) -> bool {
         self.setting("language").flatten().is_some()
     }
 
-    /// Whether the hook was switched on by its own file when it was trusted; true where the
-    /// decision does not say.
+    /// Returns `true` if the hook was enabled in its own file when it was trusted, or if the decision does not record
+    /// that.
     pub fn was_enabled(&self) -> bool {
         ["enabled", "disabled"].iter().all(|name| !matches!(self.setting(name), Some(Some(_))))
     }
@@ -163,7 +161,7 @@ impl Grant {
         Some(seen.terms.get(name).map(String::as_str))
     }
 
-    /// The hook as it was trusted, if it is a command of ours and no more was said of it than this reads.
+    /// Returns the hook as it was trusted, if it is a native command and the decision records all of it.
     pub(super) fn to_entry(&self, project: &Path) -> Option<HookEntry> {
         let event = HookEventName::from_name(&self.event)?;
         let value = |name: &str| self.setting(name).flatten();
@@ -198,7 +196,7 @@ impl Grant {
         (&self.event, self.name.as_deref(), &self.command)
     }
 
-    /// Whether it is bound to the same as another one.
+    /// Returns `true` if it is bound to the same hook and files as another one.
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         self.form == other.form
             && self.fingerprint == other.fingerprint
@@ -207,8 +205,8 @@ impl Grant {
     }
 }
 
-/// How a hook is to run beyond its event, matcher, name, command and variables, by the key in
-/// settings; see [`Seen::terms`]. Everything that is here is part of the fingerprint.
+/// Returns the settings of a hook beyond its event, matcher, name, command and variables, by their key; see
+/// [`Seen::terms`]. All of them are part of the fingerprint.
 ///
 /// A new key of settings that changes how a hook runs is one line here. A decision made before
 /// still fits a hook without that key.
@@ -250,7 +248,7 @@ pub(super) fn spec(entry: &HookEntry) -> BTreeMap<String, String> {
     let event = row.is_declared().then(|| EventDefinition::row_settings(row)).into_iter().flatten();
     let event = event.filter_map(|(key, value)| Some((format!("event.{key}"), value?)));
     let matcher = entry.matcher.iter().flat_map(|matcher| matcher.spec());
-    let foreign = entry.foreign.iter().flat_map(|home| home.spec());
+    let foreign = entry.foreign.iter().flat_map(|foreign| foreign.spec());
     let unreadable =
         entry.unreadable.as_ref().map(|why| ("unreadable".to_owned(), why.to_string()));
     present.chain(event).chain(matcher).chain(foreign).chain(unreadable).collect()

@@ -27,10 +27,10 @@ pub const CHANGED_SINCE_TRUSTED: &str =
 pub const REMOVED_FROM_COPY: &str =
     "written into the trusted copy that hooks run from, and removed";
 
-/// How many files such a warning names.
+/// The most files that such a warning names.
 const MAX_REMOVED: usize = 3;
 
-/// Where a trusted hook is compared with what was trusted.
+/// The indexes of a project and its copies, shared by hooks of the same files.
 pub(super) struct Indexes<'p> {
     project: &'p Path,
     copies: Option<&'p Copies>,
@@ -55,14 +55,14 @@ pub struct TrustedHook {
     in_project: Arc<Index>,
     /// The copy that it runs from, if it does.
     copy: Option<(PathBuf, Arc<Index>)>,
-    /// Where interpreters keep what they compile of it as it was trusted.
+    /// The folder in which interpreters cache the compiled files of this digest.
     caches: Option<PathBuf>,
-    /// The folder of copies: there is one also of what runs in place.
+    /// The folder of copies; hooks that run in place have copies, too.
     copies: Option<Copies>,
     is_strict: bool,
-    /// Whether its folder in the project was another one when this was looked at first.
+    /// `true` if its folder in the project differed when the hook was verified first.
     has_changed: bool,
-    /// Whether it was looked at for a warning before.
+    /// `true` if its warnings were returned before.
     is_warned: AtomicBool,
     opaque: Vec<String>,
 }
@@ -115,20 +115,20 @@ impl TrustedHook {
         })
     }
 
-    /// What tells this apart from the same hook with other files.
+    /// Returns an id of its trusted files: the same hook with other files has another one.
     pub(crate) fn content_id(&self) -> &str {
         self.digest.as_deref().unwrap_or(&self.fingerprint)
     }
 
-    /// Why not all that it starts is known; nothing for most.
+    /// Returns the reasons why not everything that it starts is known; empty for most hooks.
     pub(crate) fn opaque(&self) -> &[String] {
         &self.opaque
     }
 
-    /// The same with what is found now.
+    /// Compares its folder in the project with what was trusted.
     ///
     /// # Errors
-    /// Where it is not what was trusted: what changed.
+    /// If that changed and the hook does not run from its copy: what changed.
     pub(super) fn verified(mut self) -> Result<Self, String> {
         // The copy is looked at when it is to run.
         let is_unchanged = self.is_unchanged(Index::digest);
@@ -139,7 +139,7 @@ impl TrustedHook {
         }
     }
 
-    /// Whether it runs from its copy since its folder in the project is another one.
+    /// Returns `true` if it runs from its copy while its folder in the project differs.
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
@@ -153,10 +153,10 @@ impl TrustedHook {
         &self.entry
     }
 
-    /// Whether the hook, run in that directory, is still the one that was agreed to.
+    /// Checks that the hook, run in that directory, is still the one that was trusted.
     ///
     /// # Errors
-    /// When it is not.
+    /// If it is not.
     pub fn verify(&self, directory: &Path) -> Result<(), HookFailure> {
         let Some(digest) = &self.digest else { return Ok(()) };
         if let Some((path, copy)) = &self.copy {
@@ -187,7 +187,7 @@ impl TrustedHook {
     /// The directory in which it is started for an event of that directory: its agent decides.
     fn start_directory(&self, event: &Path) -> PathBuf {
         let Some(foreign) = &self.entry.foreign else { return event.to_path_buf() };
-        // A command whose directory depends on variables of the host is opaque, and known by no words.
+        // A command whose directory depends on variables of the host is opaque, and its words are unknown.
         let context = LaunchContext { project: &self.project, directory: event, environment: &[] };
         foreign.language.directory(foreign, &context)
     }
@@ -201,8 +201,8 @@ impl TrustedHook {
         PROJECT_DIRECTORY.into_iter().find(is_project).unwrap_or(own)
     }
 
-    /// Returns what the hook's user should know: that its copy runs, since its folder in the project is another
-    /// one, and what was removed from that copy. They change nothing for this run, which need not wait for them.
+    /// Returns warnings for the user: that the copy runs because the folder in the project differs, and which files
+    /// were removed from the copy. They change nothing for this run, which need not wait for them.
     pub fn warnings(&self) -> Vec<String> {
         let Some((_, copy)) = &self.copy else { return Vec::new() };
         let removed = removal_warning(&copy.take_removed());
@@ -217,7 +217,7 @@ impl TrustedHook {
         removed.into_iter().chain(changed).collect()
     }
 
-    /// Why it does not run: what changed in its folders.
+    /// Returns the reason why it does not run: what changed in its folders.
     fn changed_reason(&self) -> String {
         let scope = &self.cover.scope;
         let change =
@@ -230,24 +230,24 @@ impl TrustedHook {
         changed_reason(&self.entry, change.as_ref())
     }
 
-    /// Whether its folder in the project is what was trusted.
+    /// Returns `true` if its folder in the project is what was trusted.
     fn is_unchanged(&self, look: fn(&Index) -> Result<String, CoverError>) -> bool {
         let Some(digest) = &self.digest else { return true };
         look(&self.in_project).is_ok_and(|found| found == *digest)
     }
 
-    /// The folder in whose place its files are.
+    /// Returns the folder that its files are in: that of the copy, or the project.
     fn base(&self) -> &Path {
         self.copy.as_ref().map_or(&self.project, |(copy, _)| copy)
     }
 
-    /// Its command, with the files of the copy.
+    /// Returns its command, with the files of the copy.
     pub fn command(&self) -> String {
         let texts = self.rewrite(&[&self.entry.command], true);
         texts.into_iter().next().unwrap_or_default()
     }
 
-    /// The same of a hook of another agent.
+    /// Returns the hook of another agent, with the files of the copy.
     pub fn foreign_hook(&self, foreign: &Arc<ForeignHook>) -> Arc<ForeignHook> {
         if self.copy.is_none() {
             return Arc::clone(foreign);
@@ -278,13 +278,13 @@ impl TrustedHook {
         }
     }
 
-    /// The file of the module that it is, in the copy.
+    /// Returns the file of the module that it is, in the copy if there is one.
     pub fn module(&self) -> Option<PathBuf> {
         Some(self.base().join(self.cover.scope.started.first()?))
     }
 
-    /// Variables that it is given: where its folder is, and where python keeps what it compiles, so that
-    /// nothing compiled is read that lies beside a script.
+    /// Returns the variables that it is given: its folder, and a cache for Python, which then reads no compiled file
+    /// beside a script.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let folder = || ("HOOK_DIR".into(), self.base().join(".hooks").into());
         let folder = self.entry.foreign.is_none().then(folder);

@@ -21,50 +21,50 @@ use hook_files::{private_folder, regular_file};
 /// nanoseconds. Some file systems count whole seconds, and one counts two at a time.
 const SETTLE_TIME: i128 = 2_500_000_000;
 
-/// How many files, and how many bytes of them, are read for each event rather than known again by their
-/// stamps: less than a millisecond's work.
+/// The most files, and bytes of them, that are read for each event instead of being recognized by their stamps: less
+/// than a millisecond's work.
 const SMALL_FILES: usize = 64;
 const SMALL_BYTES: u64 = 512 << 10;
 
-/// How old a look may be that decides nothing.
+/// The greatest age of a result that only a warning depends on.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// How long an index may be, in bytes.
+/// The greatest length of an index, in bytes.
 const MAX_INDEX: u64 = 4 << 10;
 
-/// The same of a list of a copy's files: each name is at most as long as Linux lets a path be.
+/// The greatest length of a list of a copy's files, in bytes.
 const MAX_LIST: u64 = 64 << 20;
 
-/// What is known of the files of one scope.
+/// The digest of the files in one scope, remembered between looks.
 #[derive(Debug)]
 pub(super) struct Index {
     base: PathBuf,
     scope: Scope,
-    /// Where it is kept for the next process; nowhere without one.
+    /// The file that keeps it for the next process, if it is kept.
     path: Option<PathBuf>,
     copy: Option<CopyOf>,
     state: Mutex<State>,
 }
 
-/// What a copy was when it was made.
+/// A copy as it was made.
 #[derive(Debug)]
 struct CopyOf {
     digest: String,
-    /// The file with the names of its files.
+    /// The path of the list of its files.
     list: PathBuf,
 }
 
 #[derive(Debug, Default)]
 struct State {
     cached: Option<CachedDigest>,
-    /// What was found last, and when that was begun.
+    /// The last result, and the time at which its computation began.
     last: Option<(Instant, Result<String, CoverError>)>,
-    /// What was removed from the copy, and is not reported yet.
+    /// Files that were removed from the copy and not yet reported.
     removed: Vec<PathBuf>,
 }
 
-/// The digest of files, and by what it is known again: a hash of their names and stamps. What was written just
-/// before it was read has none.
+/// The digest of files, and the hash of their names and stamps by which it is recognized. Both are empty for files
+/// that were written just before they were read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct CachedDigest {
     stamps: String,
@@ -72,7 +72,7 @@ struct CachedDigest {
 }
 
 impl Index {
-    /// The index of these files, which is kept in that folder.
+    /// Creates the index of these files, kept in that folder.
     pub(super) fn new(base: &Path, scope: &Scope, folder: Option<&Path>) -> Self {
         let name = hash_of(format!("{base:?} {scope:?}").as_bytes());
         let name = format!("{}.json", name.get(..32).unwrap_or(&name));
@@ -80,23 +80,23 @@ impl Index {
         Self { base: base.into(), scope: scope.clone(), path, copy: None, state: Mutex::default() }
     }
 
-    /// The same of a copy: what was written into it since is removed when it is looked at.
+    /// Makes it the index of a copy, from which each look removes files that the copy was not made with.
     pub(super) fn of_copy(self, digest: &str, list: PathBuf) -> Self {
         Self { copy: Some(CopyOf { digest: digest.to_owned(), list }), ..self }
     }
 
-    /// The digest of the files as they are.
+    /// Returns the digest of the files as they are.
     ///
     /// # Errors
-    /// When they cannot be covered.
+    /// If they cannot be covered.
     pub(super) fn digest(&self) -> Result<String, CoverError> {
         self.digest_since(Instant::now())
     }
 
-    /// The digest of the files as they were a moment ago.
+    /// Returns the digest of the files as they were at most a second ago.
     ///
     /// # Errors
-    /// When they cannot be covered.
+    /// If they cannot be covered.
     pub(super) fn recent_digest(&self) -> Result<String, CoverError> {
         let now = Instant::now();
         self.digest_since(now.checked_sub(RECENT).unwrap_or(now))
@@ -124,7 +124,7 @@ impl Index {
         }
     }
 
-    /// Returns what was removed from the copy since this was asked last.
+    /// Takes the files that were removed from the copy and not yet reported.
     pub(super) fn take_removed(&self) -> Vec<PathBuf> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut state.removed)
@@ -160,10 +160,10 @@ impl Index {
         Ok(digest)
     }
 
-    /// The files as they are.
+    /// Lists the files as they are.
     ///
     /// # Errors
-    /// When they cannot be covered.
+    /// If they cannot be covered.
     pub(super) fn listing(&self) -> Result<Listing, CoverError> {
         self.scope.list(&self.base)
     }
@@ -186,8 +186,8 @@ impl Index {
 }
 
 impl CopyOf {
-    /// Removes files that the copy was not made with, but for what hooks may write. Which these were: the
-    /// digest tells whether the others are what they were.
+    /// Removes files that the copy was not made with, except for output of hooks, and returns their paths. Files that
+    /// were changed stay: the digest shows those.
     fn remove_others(&self, base: &Path) -> Vec<PathBuf> {
         let mut removed = Vec::new();
         if let Ok(list) = regular_file::read(&self.list, MAX_LIST) {
@@ -198,7 +198,8 @@ impl CopyOf {
     }
 }
 
-/// `outputs` says of a folder that hooks write to whether what they wrote there is left out of the digest.
+/// Removes files that are not among the known ones. `outputs` is set inside an output folder: `true` if output of
+/// hooks there is not part of the digest.
 fn remove_others(
     (base, folder): (&Path, &Path),
     known: &HashSet<&[u8]>,
@@ -230,8 +231,8 @@ fn remove_others(
     }
 }
 
-/// Whether files are read each time. A process that has mapped a file into its memory can change it, and
-/// for a while its stamps stay.
+/// Returns `true` if the files are read each time: a process that mapped a file into its memory can change it while
+/// its stamp stays the same.
 fn is_small(listing: &Listing) -> bool {
     let sizes = listing.files.values().map(|entry| match entry {
         Entry::File { stamp, .. } => stamp.size,
@@ -240,7 +241,7 @@ fn is_small(listing: &Listing) -> bool {
     listing.files.len() <= SMALL_FILES && sizes.sum::<u64>() <= SMALL_BYTES
 }
 
-/// A hash of what changes whenever one of the files does.
+/// Returns a hash that changes whenever one of the files does.
 fn stamps_hash(listing: &Listing) -> String {
     let mut hasher = Sha256::new_with_prefix(b"hook stamps 1\n");
     for (path, entry) in &listing.files {
@@ -261,7 +262,7 @@ fn stamps_hash(listing: &Listing) -> String {
     hexadecimal(&hasher.finalize())
 }
 
-/// The digest of listed files. `hash_of_file` gives that of one.
+/// Returns the digest of listed files. `hash_of_file` returns the hash of one.
 pub(super) fn digest(
     listing: &Listing,
     mut hash_of_file: impl FnMut(&Path, &Stamp) -> io::Result<String>,
@@ -292,33 +293,20 @@ pub(super) fn digest(
     Ok(hexadecimal(&hasher.finalize()))
 }
 
-/// The hash of a file, and its stamp when it was opened.
+/// Returns the hash of a file, and its stamp when it was opened.
 pub(super) fn hash_file(path: &Path) -> io::Result<(String, Stamp)> {
     let metadata = fs::symlink_metadata(path)?;
     if !metadata.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let mut file = match regular_file::open(path) {
+    let file = match regular_file::open(path) {
         // It went away just now: that is no file to be covered.
         Err(error) if is_not_found(&error) => return Err(io::ErrorKind::NotFound.into()),
         opened => opened?,
     };
     let stamp = Stamp::of(&file.metadata()?);
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    let mut remaining = stamp.size;
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => {
-                // One that grows meanwhile is not read for ever.
-                let Some(rest) = remaining.checked_sub(count as u64) else { break };
-                remaining = rest;
-                hash.update(buffer.get(..count).unwrap_or_default());
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    // One that grows meanwhile is not read for ever, and has another hash.
+    io::copy(&mut file.take(stamp.size + 1), &mut hash)?;
     Ok((hexadecimal(&hash.finalize()), stamp))
 }

@@ -1,7 +1,7 @@
 //! Trust: hooks of a project run only what its user agreed to (reference/settings.md, "Trust").
 //!
 //! A decision is bound to the hook as it would run, and to the folders of the files that it starts, by what is
-//! in them. Hooks of ours then run from a copy of these folders; others run where they are, and are compared
+//! in them. Native hooks then run from a copy of these folders; those of other agents run in place, and are compared
 //! before each run.
 //!
 //! # Example
@@ -28,14 +28,14 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `command`, `cover` | what a command starts, and which folders that makes |
+//! | `command`, `cover` | the files that a command starts, and the folders to cover |
 //! | `tree`, `index`, `contents`, `copies` | the files of folders, their digest, what is in them, copies |
 //! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
 //! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
 //! | `advice` | the commands that messages name |
 //! | `policy`, `granted` | which hooks may run, and the last look before they do |
 
-#![allow(clippy::disallowed_methods, reason = "its callers show its paths")]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod advice;
 mod changes;

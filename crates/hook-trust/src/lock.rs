@@ -11,14 +11,15 @@ use super::matching::Matched;
 use super::review::{self, Review};
 use hook_files::atomic::{NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
 use hook_files::{project_file, regular_file};
+use hook_json::text::PathText;
 use hook_settings::HookEntry;
 
-/// Where the lock is, below the project's directory.
+/// The path of the lock, below the project's directory.
 const IN_PROJECT: &str = ".hooks/trust.lock";
 
 const VERSION: u32 = 1;
 
-/// How long a lock may be, in bytes: 16 MiB.
+/// The greatest length of a lock, in bytes: 16 MiB.
 const MAX_LOCK: u64 = 16 << 20;
 
 /// The lock could not be used.
@@ -26,27 +27,27 @@ const MAX_LOCK: u64 = 16 << 20;
 #[non_exhaustive]
 pub enum TrustLockError {
     /// It could not be read or written.
-    #[error("failed to {attempt} the lock {}: {source}", path.display())]
+    #[error("failed to {attempt} the lock {}: {source}", path.shown())]
     Io {
-        /// What was attempted.
+        /// The attempted action.
         attempt: &'static str,
         /// The lock.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// It is no lock.
-    #[error("the lock {} is damaged ({source}); rewrite it with `hook trust --lock`", path.display())]
+    #[error("the lock {} is damaged ({source}); rewrite it with `hook trust --lock`", path.shown())]
     Damaged {
         /// The lock.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         source: serde_json::Error,
     },
     /// A later version of the engine wrote it.
     #[error(
         "the lock {} has version {version}, which this version does not know; use the later one, or \
-         rewrite it with `hook trust --lock`", path.display()
+         rewrite it with `hook trust --lock`", path.shown()
     )]
     Newer {
         /// The lock.
@@ -56,7 +57,7 @@ pub enum TrustLockError {
     },
 }
 
-/// What is in the lock of a project: each hook as it was reviewed, without anything of the machine.
+/// The lock of a project: each hook as it was reviewed, with nothing that depends on the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustLock {
     version: u32,
@@ -70,12 +71,12 @@ pub struct LockCheck {
     /// Each hook; its status is towards the lock. [`TrustStatus::Trusted`](super::TrustStatus::Trusted)
     /// is one that is as the lock says.
     pub reviews: Vec<Review>,
-    /// What is in the lock and not among the hooks.
+    /// Hooks of the lock that the project no longer has.
     pub gone: Vec<Grant>,
 }
 
 impl TrustLock {
-    /// Where the lock of a project is.
+    /// Returns the path of a project's lock.
     pub fn path(project: &Path) -> PathBuf {
         project.join(IN_PROJECT)
     }
@@ -95,7 +96,7 @@ impl TrustLock {
     /// Reads the lock of a project; `None` if it has none.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged, or of a later version.
+    /// If it cannot be read, is damaged, or of a later version.
     pub fn read(project: &Path) -> Result<Option<Self>, TrustLockError> {
         let path = Self::path(project);
         let read = none_if_missing(regular_file::read(&path, MAX_LOCK));
@@ -113,10 +114,10 @@ impl TrustLock {
         }
     }
 
-    /// Writes the lock of a project in the place of the one that is there.
+    /// Writes the lock of a project, replacing an existing one.
     ///
     /// # Errors
-    /// When it cannot be written, or is being changed by another process.
+    /// If it cannot be written, or is being changed by another process.
     pub fn write(&self, project: &Path) -> Result<(), TrustLockError> {
         let path = Self::path(project);
         let io = |attempt, source| TrustLockError::Io { attempt, path: path.clone(), source };
@@ -136,12 +137,12 @@ impl TrustLock {
         }
     }
 
-    /// How many hooks are in it.
+    /// Returns the number of hooks in it.
     pub fn len(&self) -> usize {
         self.hooks.len()
     }
 
-    /// Whether no hook is in it.
+    /// Returns `true` if no hook is in it.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
     }

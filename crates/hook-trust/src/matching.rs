@@ -1,4 +1,4 @@
-//! Which decision is about which hook.
+//! The decisions of a project's hooks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use hook_settings::{FailBehavior, HookEntry, MatcherDefinition};
 /// The decision that a hook has.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Match<'g> {
-    /// One about the hook as it is; of its files nothing is said.
+    /// One about the hook as it is; its files may differ.
     Current(&'g Grant),
     /// One that does not fit any more.
     Changed(&'g Grant),
@@ -87,7 +87,7 @@ fn identity(entry: &HookEntry) -> (&str, Option<&str>, &str) {
     (entry.event.as_str(), entry.name.as_deref(), &entry.command)
 }
 
-/// What a hook that changed may still be known by, the surest first.
+/// The fields by which a changed hook is recognized, the most specific first.
 #[derive(Debug, Clone, Copy)]
 enum Trait {
     Matcher,
@@ -97,7 +97,7 @@ enum Trait {
     Command,
 }
 
-/// What a hook is compared by.
+/// The values of such fields.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Key<'k> {
     event: &'k str,

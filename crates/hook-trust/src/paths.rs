@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) use hook_files::plain_path::without_dots;
 
-/// What stands for the project's directory in a word: its path need not be a text, and bash can be
-/// given no NUL.
+/// The placeholder of the project's directory in a word: its path need not be text, and a word of bash has no NUL.
 pub(super) const PROJECT: char = '\0';
 
 /// The path that a word means to a process in that directory.

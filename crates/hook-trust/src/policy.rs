@@ -1,4 +1,4 @@
-//! Which hooks of a project may run, and what was decided of each.
+//! The hooks of a project that may run, and the decision about each.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::matching::{Match, Matched};
 use super::store::TrustStore;
 use hook_settings::{Diagnostic, HookEntry, Location, Rule};
 
-/// Which hooks of a project may run.
+/// The rule by which hooks of a project are trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustPolicy {
     /// None.
     Nothing,
-    /// All, without asking. Right only where the host has asked in its own way.
+    /// All of them. Right only where the host asks its user in its own way.
     Everything,
     /// Those that the user agreed to, recorded in this store.
     Store(TrustStore),
 }
 
 impl TrustPolicy {
-    /// Whether decisions of the user say what is trusted.
+    /// Returns `true` if decisions of the user count.
     pub fn uses_store(&self) -> bool {
         matches!(self, Self::Store(_))
     }
@@ -54,7 +54,7 @@ impl TrustPolicy {
     }
 }
 
-/// What a project's user agreed to.
+/// The hooks of a project that its user trusts.
 #[derive(Debug)]
 pub enum TrustedHooks {
     /// Every hook.
@@ -63,18 +63,18 @@ pub enum TrustedHooks {
     Only(Vec<Grant>, Option<Copies>),
 }
 
-/// What the decisions about a project say of its hooks.
+/// The trust in a project's hooks.
 #[derive(Debug)]
 pub struct Decisions {
     /// For each hook, in order.
     pub trust: Vec<Trust>,
-    /// What was trusted and is not among the hooks any more, nor replaced by a later decision. A
-    /// hook that is now on another event, or has both another name and another command, is gone.
+    /// Trusted hooks that the project no longer has, and that no later decision replaced. A hook that moved to another
+    /// event, or has both another name and another command, is gone.
     pub gone: Vec<Arc<Grant>>,
 }
 
 impl TrustedHooks {
-    /// Whether nothing is trusted.
+    /// Returns `true` if nothing is trusted.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Only(grants, _) if grants.is_empty())
     }
@@ -124,7 +124,7 @@ impl TrustedHooks {
     }
 }
 
-/// Whether one hook may run.
+/// The trust in one hook.
 #[derive(Debug, Clone)]
 pub enum Trust {
     /// It may.
@@ -135,7 +135,7 @@ pub enum Trust {
     Missing {
         /// The decision about what it was before; `None` if it was never trusted.
         before: Option<Arc<Grant>>,
-        /// What changed since, and what to do; `None` if it was never trusted.
+        /// The change since, and what to do about it; `None` if it was never trusted.
         reason: Option<Arc<str>>,
     },
 }
@@ -179,7 +179,7 @@ impl Trust {
         }
     }
 
-    /// What changed since it was trusted, and what to do, for one that was.
+    /// Returns the change since it was trusted, and what to do about it, for a hook that was.
     pub fn changed_reason(&self) -> Option<&Arc<str>> {
         match self {
             Self::Missing { reason, .. } => reason.as_ref(),
@@ -187,7 +187,7 @@ impl Trust {
         }
     }
 
-    /// Why not all that it starts is known, where that was agreed to.
+    /// Returns the accepted reasons why not everything that it starts is known.
     pub fn opaque(&self) -> &[String] {
         self.trusted_hook().map_or(&[], |granted| granted.opaque())
     }

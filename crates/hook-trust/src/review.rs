@@ -21,7 +21,7 @@ use hook_settings::{HookEntry, MatcherDefinition, WorkerRules};
 pub struct Review {
     /// The hook.
     pub entry: HookEntry,
-    /// What a decision about it is bound to beside the files.
+    /// The fingerprint that a decision about it is bound to, beside its files.
     pub fingerprint: String,
     /// The digest of the folders that a decision about it covers, where it covers any.
     pub digest: Option<String>,
@@ -33,33 +33,33 @@ pub struct Review {
     pub data: Vec<PathBuf>,
     /// Virtual environments in them, of which no decision covers what is installed.
     pub environments: Vec<PathBuf>,
-    /// Why not all that it starts is known, one reason each. A decision about such a
-    /// hook has to be made in so many words: see [`accept_opaque`](Self::accept_opaque).
+    /// The reasons why not everything that it starts is known. Such a hook needs explicit consent: see
+    /// [`accept_opaque`](Self::accept_opaque).
     pub opaque: Vec<String>,
-    /// Why it is to run where it is and not from a copy, if it is.
+    /// The reason why it runs in place instead of from a copy, if it does.
     pub in_place: Option<String>,
     /// Lines of its files by which they open others, which no decision covers.
     pub loading_lines: Vec<String>,
-    /// How many more such lines there are.
+    /// The number of further such lines.
     pub more_loading_lines: usize,
-    /// Whether it is to run only where its folders are what was trusted, also from a copy.
+    /// `true` if it is to block, instead of running from its copy, once its folder changes.
     pub strict: bool,
-    /// Whether the decision about it says so.
+    /// `true` if the existing decision is strict.
     was_strict: bool,
     pub(super) opaque_accepted: bool,
     pub(super) scope: Scope,
-    /// What was decided about it before.
+    /// The existing decision about it.
     pub status: TrustStatus,
-    /// What was trusted, where it is known and another thing.
+    /// The files that were trusted, where they differ and are known.
     before: Option<Vec<ReviewedFile>>,
 }
 
-/// What was decided about a hook before.
+/// The existing decision about a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustStatus {
     /// It is trusted.
     Trusted,
-    /// Nothing that is known of.
+    /// It was never trusted.
     New,
     /// It was trusted, and is not what it was.
     Changed(Box<Grant>),
@@ -130,24 +130,23 @@ impl Review {
         }
     }
 
-    /// Makes a decision about it strict. A hook that runs in place is that by itself.
+    /// Makes a decision about it strict. A hook that runs in place always is.
     pub fn make_strict(&mut self) {
         self.strict |= self.digest.is_some() && self.in_place.is_none();
     }
 
-    /// Whether a decision about it as it is was made, and says all that a new one would.
+    /// Returns `true` if the existing decision covers the hook as it is, as strictly as a new one would.
     pub fn is_decided(&self) -> bool {
         self.status == TrustStatus::Trusted && self.strict == self.was_strict
     }
 
-    /// Agrees that not all that the hook starts is known: what it runs may change without
-    /// anybody being asked. Without this, an opaque hook is refused by
-    /// [`TrustStore::grant_reviewed`](super::TrustStore::grant_reviewed).
+    /// Accepts that not everything that the hook starts is known, and that it may change unnoticed. Without this,
+    /// [`TrustStore::grant_reviewed`](super::TrustStore::grant_reviewed) refuses an opaque hook.
     pub fn accept_opaque(&mut self) {
         self.opaque_accepted = true;
     }
 
-    /// Whether a decision is about the hook as it is.
+    /// Returns `true` if a decision is about the hook as it is.
     pub fn fits(&self, grant: &Grant) -> bool {
         self.fingerprint == grant.fingerprint
             && self.digest == grant.digest
@@ -155,13 +154,13 @@ impl Review {
             && !grant.is_outdated()
     }
 
-    /// Whether that decision has its copy go on, since the hook itself is what it was.
+    /// Returns `true` if the hook goes on running from the copy of that decision, since only its files changed.
     pub fn runs_from_copy_of(&self, grant: &Grant) -> bool {
         let has_copy = grant.digest.is_some() && grant.in_place.is_none() && !grant.strict;
         has_copy && !grant.is_outdated() && self.fingerprint == grant.fingerprint
     }
 
-    /// What changed since the hook was trusted; nothing for one that is, or that never was.
+    /// Returns the changes since the hook was trusted; none if it is, or never was.
     pub fn changes(&self) -> Vec<Change> {
         match &self.status {
             TrustStatus::Trusted | TrustStatus::New => Vec::new(),
@@ -174,13 +173,13 @@ impl Review {
         }
     }
 
-    /// How else the hook runs, by the key in settings; what is at its default is left out, and so is what
-    /// holds for every hook of its kind. A string is as it is, all else JSON.
+    /// Returns the hook's other settings by their key, without defaults and what holds for every hook of its kind. A
+    /// string is as it is, all else JSON.
     pub fn spec(&self) -> std::collections::BTreeMap<String, String> {
         let entry = &self.entry;
         let mut spec = spec(entry);
         spec.retain(|name, _| match name.as_str() {
-            // Nobody declared `*`.
+            // `*` has no declaration.
             "startTimeout" => entry
                 .worker
                 .as_ref()
@@ -190,7 +189,7 @@ impl Review {
         spec
     }
 
-    /// The decision whose place a new one takes.
+    /// Returns the decision that a new one replaces.
     pub(super) fn replaces(&self) -> Option<&Grant> {
         match &self.status {
             TrustStatus::Changed(grant) => Some(grant),

@@ -10,35 +10,35 @@ use super::tree::{Entry, Listing, is_of_packages};
 pub struct ReviewedFile {
     /// Its path, from the project's folder on.
     pub path: PathBuf,
-    /// Where a link leads.
+    /// The target of a link.
     pub target: Option<PathBuf>,
-    /// What is in it; absent when it was not read, and where it is one of installed packages.
+    /// Its content; absent if it was not read, or is part of an installed package.
     pub bytes: Option<Vec<u8>>,
     sha256: Option<String>,
-    /// Whether it can be executed.
+    /// `true` if it can be executed.
     pub executable: bool,
-    /// Whether the hook's command names it.
+    /// `true` if the hook's command names it.
     pub is_named: bool,
 }
 
 impl ReviewedFile {
-    /// What is in it, if it is a text.
+    /// Returns its content, if that is text.
     pub fn text(&self) -> Option<&str> {
         let text = std::str::from_utf8(self.bytes.as_deref()?).ok()?;
         (!text.contains('\0')).then_some(text)
     }
 
-    /// The SHA-256 of what is in it.
+    /// Returns the SHA-256 of its content.
     pub fn sha256(&self) -> Option<String> {
         self.sha256.clone()
     }
 
-    /// Whether it is one of installed packages, which are covered and not shown.
+    /// Returns `true` if it is part of an installed package, which is covered and not shown.
     pub fn is_of_packages(&self) -> bool {
         is_of_packages(&self.path)
     }
 
-    /// Whether it is not there.
+    /// Returns `true` if it does not exist.
     pub(super) fn is_absent(&self) -> bool {
         self.target.is_none() && self.sha256.is_none()
     }

@@ -18,6 +18,7 @@ use super::review::{self, Review, TrustStatus};
 use hook_files::absence;
 use hook_files::atomic::{self, FileError, NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
 use hook_files::regular_file;
+use hook_json::text::PathText;
 use hook_settings::HookEntry;
 
 /// The trust store could not be used.
@@ -25,19 +26,19 @@ use hook_settings::HookEntry;
 #[non_exhaustive]
 pub enum TrustStoreError {
     /// It could not be read or written.
-    #[error("failed to {attempt} the trust store {}: {source}", path.display())]
+    #[error("failed to {attempt} the trust store {}: {source}", path.shown())]
     Io {
-        /// What was attempted.
+        /// The attempted action.
         attempt: &'static str,
         /// The store.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A later version of the engine wrote it.
     #[error(
         "the trust store {} has version {version}, which this version of the engine does not \
-         know; use the later one, or another store", path.display()
+         know; use the later one, or another store", path.shown()
     )]
     Newer {
         /// The store.
@@ -48,24 +49,24 @@ pub enum TrustStoreError {
     /// It is not a trust store. The next decision sets it aside.
     #[error(
         "the trust store {} is damaged ({source}): no hook of a project is trusted; `hook trust` \
-         trusts them again, and then sets the damaged store aside as {}", path.display(), aside.display()
+         trusts them again, and then sets the damaged store aside as {}", path.shown(), aside.shown()
     )]
     Damaged {
         /// The store.
         path: PathBuf,
-        /// Where its contents will be.
+        /// The path to which its contents will be moved.
         aside: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         source: serde_json::Error,
     },
-    /// What was to be trusted could not be copied, or is not what it was.
-    #[error("the hook `{hook}` was not trusted, and nothing else was: failed to copy what it runs to {}: {source}", folder.display())]
+    /// The files of a hook that was to be trusted could not be copied, or changed meanwhile.
+    #[error("the hook `{hook}` was not trusted, and nothing else was: failed to copy what it runs to {}: {source}", folder.shown())]
     Copy {
         /// The hook.
         hook: String,
         /// The folder of copies.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// No decision of the project has that digest.
@@ -85,7 +86,7 @@ pub enum TrustStoreError {
     Opaque {
         /// The hook.
         hook: String,
-        /// Why they are not.
+        /// The reasons why they are not known.
         reasons: String,
     },
 }
@@ -94,13 +95,13 @@ pub enum TrustStoreError {
 /// versions ignore fields that they do not know, and keep them.
 const VERSION: u32 = 1;
 
-/// How long the store may be, in bytes: 64 MiB.
+/// The greatest length of the store, in bytes: 64 MiB.
 const MAX_STORE: u64 = 64 << 20;
 
-/// How many decisions of one project are kept that later ones replaced.
+/// The most replaced decisions that are kept of one project.
 const MAX_REPLACED: usize = 64;
 
-/// How often a change starts over when a program writes the store without its lock.
+/// The most attempts of a change while a program writes the store without its lock.
 const ATTEMPTS: usize = 8;
 
 /// The file in which a user's decisions are kept, for all projects.
@@ -118,7 +119,7 @@ struct Contents {
     unknown: Map<String, Value>,
 }
 
-/// What every version of the format has, whatever else a later one changes.
+/// The fields that every version of the format has.
 #[derive(Debug, Deserialize)]
 struct Versioned {
     version: u32,
@@ -132,7 +133,7 @@ impl TrustStore {
         Self { path, copies }
     }
 
-    /// The same, with copies in that folder.
+    /// Sets the folder of copies.
     #[must_use]
     pub fn with_copies(self, folder: impl Into<PathBuf>) -> Self {
         Self { copies: Copies(folder.into()), ..self }
@@ -147,11 +148,11 @@ impl TrustStore {
         &self.path
     }
 
-    /// What is trusted in a project.
+    /// Returns the decisions about a project.
     ///
     /// # Errors
-    /// When the store cannot be read, or is damaged. Reading changes nothing about that: the next
-    /// decision sets a damaged store aside.
+    /// If the store cannot be read, or is damaged. The next decision sets a damaged store aside; reading changes
+    /// nothing.
     pub fn grants(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
         let key = key(project);
         let mut grants = self.read()?.projects.remove(&key).unwrap_or_default();
@@ -162,7 +163,7 @@ impl TrustStore {
         Ok(grants)
     }
 
-    /// What is trusted in each of several projects; the store is read once.
+    /// Returns the decisions about each of several projects; the store is read once.
     pub(crate) fn grants_in(&self, projects: &[&Path]) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
         let projects_grants = self.read()?.projects;
         let of_project =
@@ -170,8 +171,8 @@ impl TrustStore {
         Ok(projects.iter().map(of_project).collect())
     }
 
-    /// Looks at hooks of a project as they are now: what they would run, whether that is trusted,
-    /// and what else was. Nothing of them runs.
+    /// Reviews hooks of a project as they are now: what they would run, and whether it is trusted. Nothing of them
+    /// runs.
     ///
     /// # Errors
     /// As `granted`.
@@ -183,7 +184,7 @@ impl TrustStore {
         Ok(review::review(project, entries, &self.grants(project)?, Some(&self.copies)))
     }
 
-    /// The same as if nothing was ever trusted, for a store that is damaged.
+    /// Looks at hooks of a project as if nothing was ever trusted, for a store that is damaged.
     pub fn review_untrusted(&self, project: &Path, entries: &[HookEntry]) -> Vec<Review> {
         review::review(project, entries, &[], None)
     }
@@ -192,7 +193,7 @@ impl TrustStore {
     /// its own way. To see what is trusted, use [`review`](Self::review).
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     pub fn grant(&self, project: &Path, entries: &[HookEntry]) -> Result<(), TrustStoreError> {
         let granted = self.grants(project).unwrap_or_default();
         let mut reviews = review::review(project, entries, &granted, Some(&self.copies));
@@ -204,8 +205,8 @@ impl TrustStore {
     /// is not trusted.
     ///
     /// # Errors
-    /// When the store cannot be read or written; when what a hook runs cannot be copied, or changed since; when
-    /// it is not all known and that was not agreed to ([`Review::accept_opaque`]). Then nothing is trusted.
+    /// If the store cannot be read or written, the files of a hook cannot be copied or changed since, or a hook is
+    /// opaque and that was not accepted ([`Review::accept_opaque`]). Then nothing is trusted.
     pub fn grant_reviewed<'r>(
         &self,
         project: &Path,
@@ -233,7 +234,7 @@ impl TrustStore {
                 granted.retain(|grant| !(grant.is_outdated() && is_earlier(grant)));
                 for grant in granted.iter_mut() {
                     grant.replaced |= is_earlier(grant);
-                    // This hook is another one than that which took the place of one like it.
+                    // This is another hook than the one that replaced one like it.
                     if replaced.is_none() && grant.replaces.as_ref() == Some(&new.fingerprint) {
                         grant.replaces = None;
                     }
@@ -252,8 +253,8 @@ impl TrustStore {
         })
     }
 
-    /// Copies what a hook runs, as it was reviewed. One that runs where it is has a copy, too: it tells later
-    /// what changed.
+    /// Copies the files of a hook as they were reviewed. One that runs in place has a copy, too, which later shows what
+    /// changed.
     fn copy(&self, project: &Path, review: &Review) -> Result<(), TrustStoreError> {
         let Some(digest) = &review.digest else { return Ok(()) };
         let copy = || {
@@ -269,10 +270,10 @@ impl TrustStore {
         })
     }
 
-    /// Makes copies again that are gone or changed, of hooks that are trusted as they are. How many there were.
+    /// Restores missing and changed copies of hooks that are trusted as they are. Returns their number.
     ///
     /// # Errors
-    /// When they cannot be copied.
+    /// If they cannot be copied.
     pub fn restore<'r>(
         &self,
         project: &Path,
@@ -290,10 +291,10 @@ impl TrustStore {
         Ok(broken.len())
     }
 
-    /// Trusts again what was trusted before, by the beginning of its digest. The decisions that count now.
+    /// Trusts again what was trusted before, by the beginning of its digest. Returns the decisions that now count.
     ///
     /// # Errors
-    /// When the store cannot be read or written, or nothing with that digest was trusted in the project.
+    /// If the store cannot be read or written, or nothing with that digest was trusted in the project.
     pub fn reactivate(&self, project: &Path, digest: &str) -> Result<Vec<Grant>, TrustStoreError> {
         let matches_digest = |grant: &Grant| {
             let has_prefix = |found: &String| digest.len() >= 8 && found.starts_with(digest);
@@ -340,7 +341,7 @@ impl TrustStore {
     ) -> Result<Vec<Grant>, TrustStoreError> {
         let grants = self.grants(project)?;
         let matched = Matched::of(&entries.iter().collect::<Vec<_>>(), &grants);
-        // One that is trusted as a hook of another event now takes the place of the earlier decision.
+        // A hook that is now trusted for another event replaces the earlier decision.
         let moved: Vec<&str> = matched.hooks.iter().filter_map(Match::moved).collect();
         let is_removed =
             |grant: &&Grant| grant.may_guard() && !moved.contains(&&*grant.fingerprint);
@@ -350,7 +351,7 @@ impl TrustStore {
     /// Forgets guards that are gone, and what was decided about them before.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     pub fn forget_removed(&self, project: &Path, removed: &[Grant]) -> Result<(), TrustStoreError> {
         self.change(
             || Ok(()),
@@ -379,7 +380,7 @@ impl TrustStore {
     /// Takes back everything that was trusted in a project.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     pub fn revoke(&self, project: &Path) -> Result<(), TrustStoreError> {
         self.change(
             || Ok(()),
@@ -392,7 +393,7 @@ impl TrustStore {
     /// Takes back the decisions with these fingerprints.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     pub fn revoke_grants(
         &self,
         project: &Path,
@@ -412,7 +413,7 @@ impl TrustStore {
         )
     }
 
-    /// What the store says. Nothing is written.
+    /// Reads the store. Nothing is written.
     fn read(&self) -> Result<Contents, TrustStoreError> {
         match regular_file::read(&self.path, MAX_STORE) {
             Ok(bytes) => self.contents(&bytes),
@@ -421,7 +422,7 @@ impl TrustStore {
         }
     }
 
-    /// What the store's bytes say.
+    /// Parses the store.
     fn contents(&self, bytes: &[u8]) -> Result<Contents, TrustStoreError> {
         if let Ok(Versioned { version }) = serde_json::from_slice(bytes)
             && version > VERSION
@@ -434,7 +435,7 @@ impl TrustStore {
         })
     }
 
-    /// Where no earlier damaged store was set aside: beside the file itself, not beside a link.
+    /// Returns a free path for a damaged store: beside the file itself, not beside a link to it.
     fn free_backup_path(&self) -> PathBuf {
         let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let backup_path = |number: u32| real.with_extension(format!("damaged-{number}.json"));
@@ -444,9 +445,8 @@ impl TrustStore {
             .unwrap_or_else(|| backup_path(0))
     }
 
-    /// Changes the store as a whole: under a lock, to a new file that then takes its place. A
-    /// damaged one is copied aside before. Under the same lock something is prepared before, and copies that
-    /// no decision is about any more are removed afterwards.
+    /// Replaces the store with a changed one, under its lock. A damaged one is copied aside first. `prepare` runs under
+    /// the same lock before; copies that no decision refers to are removed afterwards.
     fn change(
         &self,
         prepare: impl FnOnce() -> Result<(), TrustStoreError>,
@@ -499,8 +499,8 @@ impl TrustStore {
     }
 }
 
-/// Which hook each decision is about, as the index of one decision about it: decisions with one fingerprint are
-/// about one hook, and so is one that took the place of another.
+/// Returns for each decision the hook that it is about, as the index of one decision about it. Decisions with one
+/// fingerprint are about one hook, and so is a decision with the one that it replaced.
 fn hooks_of(grants: &[Grant]) -> Vec<usize> {
     let mut hooks: Vec<usize> = (0..grants.len()).collect();
     let mut by_fingerprint: HashMap<&str, usize> = HashMap::new();

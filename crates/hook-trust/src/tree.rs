@@ -6,16 +6,17 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use hook_json::text::PathText;
 use hook_shell::path_matches;
 
-/// How deep folders may be nested.
+/// The greatest depth of nested folders.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// How many files the folders of one hook may have, and how many entries of them are looked at.
+/// The most files in the folders of one hook, and the most entries of them that are looked at.
 const MAX_FILES: usize = 2_000;
 const MAX_ENTRIES: usize = 20_000;
 
-/// How long these may be all together, in bytes: 64 MiB.
+/// The greatest length of all these files together, in bytes: 64 MiB.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// The same bounds of installed packages: there are more of them.
@@ -42,8 +43,8 @@ const OUTPUT_FOLDERS: [&str; 10] = [
     "tmp",
 ];
 
-/// What hooks write there, beside files without an ending and rotated ones: nothing loads such files unless it
-/// names them.
+/// Extensions of output that hooks write there, beside files without an extension and rotated ones: nothing loads such
+/// files unless it names them.
 const OUTPUT_EXTENSIONS: [&str; 20] = [
     "cache",
     "csv",
@@ -67,10 +68,10 @@ const OUTPUT_EXTENSIONS: [&str; 20] = [
     "txt",
 ];
 
-/// What hooks write wherever they are.
+/// Extensions of output that hooks write in any folder.
 const LOG_EXTENSIONS: [&str; 3] = ["log", "pid", "tmp"];
 
-/// What no hook can call data: programs are read from it by name, whatever folder it is in.
+/// Extensions that are never data: interpreters load such files by name, in any folder.
 const PROGRAM_EXTENSIONS: [&str; 33] = [
     "al", "bash", "bundle", "cjs", "cts", "dll", "dylib", "fish", "ix", "js", "jsx", "ksh", "lua",
     "mjs", "mts", "node", "ph", "php", "pl", "pm", "pmc", "py", "pyc", "pyd", "pyo", "pth", "rb",
@@ -86,12 +87,12 @@ const ENVIRONMENT_FILE: &str = "pyvenv.cfg";
 const ENVIRONMENT_CONTENT: [&str; 10] =
     ["Include", "Lib", "Scripts", "bin", "etc", "include", "lib", "lib64", "man", "share"];
 
-/// Which files are looked at.
+/// The files to look at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Scope {
     /// Folders, and files that are covered alone, from the base on; none of them in another one.
     pub(super) roots: Vec<PathBuf>,
-    /// What its hook calls data, as patterns of paths from the base on.
+    /// The hook's `data`, as patterns of paths from the base on.
     pub(super) data: Vec<String>,
     /// Files that its command starts, which are no data.
     pub(super) started: Vec<PathBuf>,
@@ -101,19 +102,19 @@ pub(super) struct Scope {
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) files: BTreeMap<PathBuf, Entry>,
-    /// What its hook's `data` takes out.
+    /// Files that the hook's `data` excludes.
     pub(super) data: Vec<PathBuf>,
     /// Virtual environments, of which what is installed is left out.
     pub(super) environments: Vec<PathBuf>,
-    /// What hooks wrote, in folders that have nothing else.
+    /// Output of hooks, in folders that contain nothing else.
     outputs: Vec<(PathBuf, Metadata)>,
-    /// Where links lead, from the base on.
+    /// The targets of links, from the base on.
     targets: BTreeSet<PathBuf>,
     own: Amount,
     packages: Amount,
 }
 
-/// How much was looked at.
+/// The amount of files that were looked at.
 #[derive(Debug, Default)]
 struct Amount {
     files: usize,
@@ -133,12 +134,12 @@ impl Listing {
     }
 }
 
-/// Whether a path is one of installed packages, whose contents are covered and not shown.
+/// Returns `true` if a path belongs to installed packages, whose contents are covered and not shown.
 pub(super) fn is_of_packages(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == PACKAGES_FOLDER)
 }
 
-/// A file, or what stands in its place.
+/// A file, or what is found instead of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
     File {
@@ -152,7 +153,7 @@ pub(super) enum Entry {
     Absent,
 }
 
-/// What changes whenever a file does.
+/// The metadata by which a changed file is noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) size: u64,
@@ -164,7 +165,7 @@ pub(super) struct Stamp {
     pub(super) changed: i128,
 }
 
-/// Why files cannot be covered.
+/// The reason why files cannot be covered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CoverError {
     TooMany(PathBuf),
@@ -184,7 +185,7 @@ impl fmt::Display for CoverError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |path: &PathBuf| match path.as_os_str().is_empty() {
             true => ".".to_owned(),
-            false => path.display().to_string(),
+            false => path.shown().to_string(),
         };
         match self {
             Self::TooMany(root) => {
@@ -230,7 +231,7 @@ impl Scope {
     /// Looks at all files, and reads none.
     ///
     /// # Errors
-    /// When there are too many, or one that cannot be covered.
+    /// If there are too many, or one cannot be covered.
     pub(super) fn list(&self, base: &Path) -> Result<Listing, CoverError> {
         let real = fs::canonicalize(base).unwrap_or_else(|_| base.to_path_buf());
         let mut listing = Listing::default();
@@ -312,7 +313,7 @@ impl Walk<'_> {
                 let covered = listing.files.len();
                 self.folder(&path, listing, true)?;
                 if listing.files.len() > covered {
-                    // What lies beside a program may be loaded in its place.
+                    // A file beside a program may be loaded instead of it.
                     self.cover_outputs(&path, listing)?;
                 }
             }
@@ -356,7 +357,7 @@ impl Walk<'_> {
         is_named && file().is_ok_and(|found| found.is_file())
     }
 
-    /// Whether a file has settings, which are compared by themselves.
+    /// Returns `true` if a file contains settings, which are compared separately.
     fn is_settings(&self, path: &Path) -> bool {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
         if folder == Path::new(".github/hooks") {
@@ -423,8 +424,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What a link says, and the path to which it leads from the base on, where all of its way is in its own
-    /// folder: then each link on it is covered, too.
+    /// Returns the text of a link and the path that it leads to, from the base on, if all of the way is inside its own
+    /// folder: then every link on it is covered, too.
     fn target(&self, path: &Path) -> Result<(PathBuf, PathBuf), CoverError> {
         let link_outside = || CoverError::LinkOutside(path.to_path_buf());
         let target = fs::read_link(self.base.join(path)).map_err(|_| link_outside())?;
@@ -470,14 +471,14 @@ impl Walk<'_> {
     }
 }
 
-/// Why a file is left out unless something starts it or leads to it.
+/// The reason why a file is left out unless it is started, or a link leads to it.
 enum LeftOut {
     Settings,
     Output,
 }
 
-/// Whether nothing looks into a path: the files of git, what is installed in a virtual environment, and what
-/// python compiled, which it is told to look for elsewhere.
+/// Returns `true` if a path is never covered: the files of git, packages of a virtual environment, and compiled files
+/// of Python, which uses another cache.
 fn is_left_out(path: &Path, is_in_environment: bool) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
     let is_compiled = || {
@@ -495,7 +496,7 @@ pub(super) fn is_output_folder(path: &Path) -> bool {
     path.file_name().is_some_and(|name| OUTPUT_FOLDERS.iter().any(|known| name == *known))
 }
 
-/// Whether a file is one that hooks write, and that nothing loads by searching for it.
+/// Returns `true` if a file is output of hooks that no interpreter finds by searching.
 pub(super) fn is_output_file(path: &Path, metadata: &Metadata, in_output_folder: bool) -> bool {
     if !metadata.is_file() || is_program(path, metadata) || is_of_packages(path) {
         return false;
@@ -508,13 +509,13 @@ pub(super) fn is_output_file(path: &Path, metadata: &Metadata, in_output_folder:
         || in_output_folder && (ending.is_empty() || OUTPUT_EXTENSIONS.contains(&&*ending))
 }
 
-/// The ending of a name, in small letters.
+/// Returns the extension of a name, in lower case.
 fn ending(path: &Path) -> String {
     let extension = path.extension().unwrap_or_default();
     extension.to_string_lossy().to_ascii_lowercase()
 }
 
-/// Whether a file is one that interpreters load by its name, or the system starts.
+/// Returns `true` if interpreters load the file by its name, or the system can start it.
 fn is_program(path: &Path, metadata: &Metadata) -> bool {
     is_executable(metadata)
         || PROGRAM_EXTENSIONS.contains(&&*ending(path))
@@ -532,7 +533,7 @@ fn is_executable(_: &Metadata) -> bool {
 }
 
 impl Stamp {
-    /// All of it, in bytes.
+    /// Returns all of it, in bytes.
     pub(super) fn bytes(&self) -> [u8; 60] {
         let mut bytes = [0; 60];
         let parts = [self.size, self.inode, self.device].map(u64::to_le_bytes);

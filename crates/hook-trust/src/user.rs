@@ -1,4 +1,4 @@
-//! Where the decisions of a user are kept.
+//! The trust store of a user.
 
 use std::path::{Path, PathBuf};
 
@@ -28,13 +28,13 @@ impl TrustStore {
     }
 }
 
-/// Where the user's indexes of folders are kept.
+/// Returns the folder of the user's indexes.
 pub(super) fn indexes() -> Option<PathBuf> {
     Some(Copies(data_home()?.join(IN_DATA_HOME)).indexes())
 }
 
 impl TrustPolicy {
-    /// What the user agreed to with `hook trust`; nothing of a user without a home.
+    /// Trusts what the user agreed to with `hook trust`, or nothing without a home directory.
     pub fn of_user(config_home: Option<&Path>) -> Self {
         config_home.map_or(Self::Nothing, |folder| Self::Store(TrustStore::of_user(folder)))
     }
