@@ -20,6 +20,7 @@
 //!     BeforeToolInput, Events, HookEventName, HookOutput, HostContext, RequestInput, ToolName,
 //! };
 //! use hook_run::{HandlerHook, RunScope, Runner, RunnerHost, RunnerLimits};
+//! use hook_settings::Agents;
 //! use hook_trust::TrustPolicy;
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +34,13 @@
 //!     limits: RunnerLimits::default(),
 //! })?);
 //! let registry = HookRegistry::new(
-//!     &[], &[guard], &runner, ".".as_ref(), &TrustPolicy::Nothing, &mut Events::built_in(),
+//!     &[],
+//!     &[guard],
+//!     &runner,
+//!     ".".as_ref(),
+//!     &TrustPolicy::Nothing,
+//!     &Agents::known([]),
+//!     &mut Events::built_in(),
 //! );
 //! let pipeline = Pipeline::new(Arc::new(registry), runner);
 //!

@@ -88,7 +88,7 @@ impl Agents {
 }
 
 /// Returns the agents that a native settings file names. Its errors are reported when it is read.
-fn agents_of(path: &Path) -> Vec<String> {
+pub fn agents_of(path: &Path) -> Vec<String> {
     let Ok(bytes) = read_file(path) else { return Vec::new() };
     let text = String::from_utf8_lossy(&bytes);
     // Few files name any agent.

@@ -72,7 +72,7 @@ mod upstream_reader;
 mod values;
 mod values_reader;
 
-pub use agents::Agents;
+pub use agents::{Agents, agents_of};
 pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
 pub(crate) use definition::FileSpans;
 pub use definition::variables;

@@ -56,6 +56,10 @@ pub struct Grant {
     /// `true` if the hook blocks instead of running from its copy once its folder changed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub strict: bool,
+    /// `true` if the project's own settings brought in a hook of another agent: as a hook of theirs, or by naming the
+    /// agent. Then its absence is theirs, too, whichever agents the user names.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) from_settings: bool,
     /// The rest of the trusted hook, by which changes are described; the fingerprint alone decides. Absent in
     /// decisions of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,9 +114,23 @@ impl Grant {
         self.setting("type").flatten() == Some("module")
     }
 
+    /// Returns `true` if the hook was a guard: by its settings, or as a hook of another agent before a tool, since
+    /// agents have no keyword for guards.
+    pub fn is_guard(&self) -> bool {
+        let event = || HookEventName::from_name(&self.event);
+        self.fail_behavior() == Some(FailBehavior::Block)
+            || self.is_foreign() && event().is_some_and(HookEventName::is_before_tool)
+    }
+
     /// Returns `true` if the hook was a guard, or a module, which may register guards whatever its settings are.
     pub fn may_guard(&self) -> bool {
-        self.fail_behavior() == Some(FailBehavior::Block) || self.is_module()
+        self.is_guard() || self.is_module()
+    }
+
+    /// Returns `true` if the hook belongs to its project's settings as read with the files of these agents. The
+    /// file of an agent that the user does not name any more is no concern of its project's.
+    pub fn is_in_settings_of(&self, reads: impl Fn(&str) -> bool) -> bool {
+        self.from_settings || self.foreign_event().is_none_or(|(language, _)| reads(language))
     }
 
     /// The matcher that the hook was trusted with; `None` where the decision does not say, or

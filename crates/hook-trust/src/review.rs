@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Map;
 
+use super::advice::agent_of;
 use super::changes::{self, Change};
 use super::contents::Contents;
 use super::copies::Copies;
@@ -13,7 +14,7 @@ use super::grant::{CURRENT_FORM, Grant, Seen, spec};
 use super::matching::{Match, Matched};
 use super::reviewed_file::ReviewedFile;
 use super::tree::Scope;
-use hook_settings::{HookEntry, MatcherDefinition, WorkerRules};
+use hook_settings::{HookEntry, IN_PROJECT, MatcherDefinition, WorkerRules, agents_of};
 
 /// A hook of a project as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Review {
     /// `true` if the existing decision is strict.
     was_strict: bool,
     pub(super) opaque_accepted: bool,
+    /// `true` if the project's own settings have it, or name its agent.
+    from_settings: bool,
     pub(super) scope: Scope,
     /// The existing decision about it.
     pub status: TrustStatus,
@@ -124,6 +127,9 @@ impl Review {
             strict: false,
             was_strict: false,
             opaque_accepted: false,
+            from_settings: agent_of(entry).is_none_or(|agent| {
+                agents_of(&project.join(IN_PROJECT)).iter().any(|it| it == agent)
+            }),
             scope: cover.scope,
             status: TrustStatus::New,
             before: None,
@@ -217,6 +223,7 @@ impl Review {
             in_place: self.in_place.clone(),
             opaque: self.opaque.clone(),
             strict: self.strict,
+            from_settings: self.entry.foreign.is_some() && self.from_settings,
             seen: Some(Seen {
                 at: format!("{:.0}", jiff::Timestamp::now()),
                 matcher: text.map(str::to_owned),

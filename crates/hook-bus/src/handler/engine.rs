@@ -279,6 +279,7 @@ impl Engine {
             &runner,
             &options.host.project,
             &options.trust,
+            &options.agents,
             &mut events,
         ));
         let is_permanent = |event: HookEventName| {

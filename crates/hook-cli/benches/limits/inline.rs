@@ -14,6 +14,7 @@ use hook_protocol::{
     BeforeToolInput, Events, HookEventName, HookOutput, HostContext, RequestInput, ToolName,
 };
 use hook_run::{HandlerHook, RunScope, Runner, RunnerHost, RunnerLimits};
+use hook_settings::Agents;
 use hook_trust::TrustPolicy;
 use tokio::runtime::Runtime;
 
@@ -93,6 +94,7 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
         &runner,
         ".".as_ref(),
         &TrustPolicy::Nothing,
+        &Agents::known([]),
         &mut Events::built_in(),
     );
     let pipeline = Pipeline::new(Arc::new(registry), runner);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hook_json::text::{self, PathText, one_line, shortened};
-use hook_protocol::{Events, HookEventName};
 use hook_settings::{FailBehavior, MatcherDefinition};
 use hook_trust::{Change, Grant, Review, ReviewedFile, TrustStatus, review_command};
 use serde_json::{Map, Value, json};
@@ -555,7 +554,7 @@ pub(crate) fn grants(
                 ", its folder changed since, and the trusted copy runs".to_owned(),
             ),
             (false, Match::Changed) => {
-                let what = if is_trusted_guard(grant) { "it blocks" } else { "it does not run" };
+                let what = if grant.is_guard() { "it blocks" } else { "it does not run" };
                 (
                     "✗",
                     Tone::Bad,
@@ -678,13 +677,6 @@ pub(crate) fn removals(agreed: &[&Grant], kept: usize, printer: &Printer) -> Str
     out
 }
 
-/// Checks whether a decision was about a hook whose failure blocks.
-fn is_trusted_guard(grant: &Grant) -> bool {
-    grant.fail_behavior() == Some(FailBehavior::Block)
-        || grant.is_foreign()
-            && Events::built_in().from_name(&grant.event).is_some_and(HookEventName::is_before_tool)
-}
-
 /// Formats revoked decisions, and what follows.
 pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     if grants.is_empty() {
@@ -694,7 +686,7 @@ pub(crate) fn revoked(grants: &[&Grant], printer: &Printer) -> String {
     for grant in grants {
         let (count, is_guard) = hooks.entry((&grant.event, grant.display_name())).or_default();
         *count += 1;
-        *is_guard |= !grant.replaced && grant.fail_behavior() == Some(FailBehavior::Block);
+        *is_guard |= !grant.replaced && grant.is_guard();
     }
     let line = |((event, name), (count, is_guard)): ((&str, &str), (usize, bool))| {
         let event = text::escaped_lines(event);

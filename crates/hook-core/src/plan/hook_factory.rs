@@ -248,11 +248,10 @@ impl<'f> HookFactory<'f> {
     }
 }
 
-/// Checks whether a changed hook was trusted as a guard, or is one now if that was not recorded. A
-/// foreign program called before a tool counts as one: agents have no keyword for guards.
+/// Checks whether a changed hook was trusted as a guard, or is one now if that was not recorded.
 fn is_guard(before: &Grant, entry: &HookEntry) -> bool {
-    before.fail_behavior().unwrap_or(entry.fail_behavior) == FailBehavior::Block
-        || before.is_foreign() && before.digest.is_some() && entry.event.is_before_tool()
+    before.is_guard()
+        || before.fail_behavior().is_none() && entry.fail_behavior == FailBehavior::Block
 }
 
 /// Returns the matcher that a guard was trusted with; one that matches everything if not recorded.
@@ -309,7 +308,10 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
     let env = grant.seen.as_ref().map_or(&[][..], |seen| &seen.env);
     let config = entry.map_or_else(HooksConfig::default, |entry| (*entry.config).clone());
     let commands = runner.executors(&config, (guard.project(), guard.project()), true);
-    let executor = commands.executor(&grant.command, env, &trust);
+    let executor = match &guard.foreign {
+        Some(foreign) => commands.foreign_executor(&grant.command, foreign, &trust),
+        None => commands.executor(&grant.command, env, &trust),
+    };
     let name = grant.name.as_deref();
     let timeout = entry.and_then(|entry| entry.timeout).unwrap_or(runner.limits().timeout);
     let spec = HookSpec {
@@ -323,7 +325,7 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         description: None,
         source: HookSource::Project,
         location: file.map(Location::of_file),
-        matcher: trusted_matcher(grant, guard.event, None),
+        matcher: trusted_matcher(grant, guard.event, guard.foreign.as_ref()),
         priority: entry.map_or(DEFAULT_PRIORITY, |entry| entry.priority),
         sequential: entry.is_some_and(|entry| entry.sequential),
         in_turn: false,

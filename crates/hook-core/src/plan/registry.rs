@@ -21,7 +21,8 @@ use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName};
 use hook_run::{HandlerHook, Runner};
 use hook_settings::matcher::{HostDirectories, MatchInput};
 use hook_settings::{
-    Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile, excepted_rules,
+    Agents, Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile,
+    excepted_rules,
 };
 use hook_trust::TrustPolicy;
 
@@ -97,7 +98,8 @@ impl State {
 
 impl HookRegistry {
     /// Registers the hooks of all sources, in run order, then the host's handlers. `project` owns
-    /// the hooks that do not come from a project's settings ([`SettingsFile::project`]). An event
+    /// the hooks that do not come from a project's settings ([`SettingsFile::project`]); `agents` are those
+    /// whose own files were read. An event
     /// is added to `events` if a trusted guard listens to it and its declaration cannot be read.
     pub fn new(
         files: &[SettingsFile],
@@ -105,13 +107,14 @@ impl HookRegistry {
         runner: &Runner,
         project: &Path,
         policy: &TrustPolicy,
+        agents: &Agents,
         events: &mut Events,
     ) -> Self {
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
         // Indices of diagnostics that their hooks report as warnings, too.
         let mut reported_with_hooks = HashSet::new();
-        let trust_decisions = TrustDecisions::of(files, project, policy, events);
+        let trust_decisions = TrustDecisions::of(files, project, (policy, agents), events);
         diagnostics.extend(trust_decisions.problems);
         let unread = files
             .iter()

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::hook::Suspension;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
-use hook_settings::{Diagnostic, HookEntry, HookSource, Search, SettingsFile, Severity};
+use hook_settings::language::{ForeignCommand, ForeignHook};
+use hook_settings::{Agents, Diagnostic, HookEntry, HookSource, Search, SettingsFile, Severity};
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook};
 
 /// The trust decisions about settings.
@@ -30,13 +31,18 @@ impl TrustDecisions {
     pub(super) fn of(
         files: &[SettingsFile],
         project: &Path,
-        policy: &TrustPolicy,
+        (policy, agents): (&TrustPolicy, &Agents),
         events: &mut Events,
     ) -> Self {
         let all_given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Always).collect();
         let mut trust: Vec<Vec<Trust>> = files.iter().map(all_given).collect();
         let mut may_run = vec![true; files.len()];
         let mut missing = Vec::new();
+        let native = || files.iter().filter(|file| file.language.is_none());
+        let reads = |name: &str| {
+            agents.named.iter().any(|agent| agent.name() == name)
+                || native().any(|file| file.config.agents.iter().any(|agent| agent == name))
+        };
         let projects = projects(files, project, policy);
         let directories: Vec<&Path> = projects.iter().map(|project| &*project.directory).collect();
         let (decided, problems) = policy.open(&directories);
@@ -79,7 +85,7 @@ impl TrustDecisions {
                 (None, None) => Absence::Gone,
             };
             let guards = decisions.gone.into_iter().filter_map(|grant| {
-                if !grant.may_guard() {
+                if !grant.may_guard() || !grant.is_in_settings_of(reads) {
                     return None;
                 }
                 let known_event = match &*grant.event {
@@ -101,6 +107,7 @@ impl TrustDecisions {
                     is_gone.then(|| trusted.removed_hook(&grant, &project.directory)).flatten();
                 Some(MissingGuard {
                     running,
+                    foreign: foreign_hook(&grant, agents),
                     event,
                     grant,
                     project: project.directory.clone(),
@@ -111,6 +118,30 @@ impl TrustDecisions {
         }
         Self { trust, may_run, missing, problems }
     }
+}
+
+/// Returns the hook of another agent that was trusted, as far as it decides what it matches, and which agents run it
+/// themselves.
+fn foreign_hook(grant: &Grant, agents: &Agents) -> Option<Arc<ForeignHook>> {
+    let (language, event) = grant.foreign_event()?;
+    let named = || agents.named.iter().copied().find(|agent| agent.name() == language);
+    Some(Arc::new(ForeignHook {
+        language: agents.known.get(language).or_else(named)?,
+        event: event.to_owned(),
+        matcher: None,
+        condition: None,
+        command: ForeignCommand::Shell { text: grant.command.clone(), shell: None },
+        directory: None,
+        folder: None,
+        variables: Vec::new(),
+        plugin_root: None,
+        is_user: false,
+        is_system: false,
+        is_explicit: false,
+        runs_once: false,
+        loop_limit: None,
+        is_discovered: true,
+    }))
 }
 
 /// A project that may have missing guards.
@@ -160,6 +191,8 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
 pub(super) struct MissingGuard {
     /// The trusted copy that runs nevertheless.
     pub(super) running: Option<Arc<TrustedHook>>,
+    /// The hook of another agent that it was.
+    pub(super) foreign: Option<Arc<ForeignHook>>,
     pub(super) event: HookEventName,
     pub(super) grant: Arc<Grant>,
     project: PathBuf,
@@ -183,19 +216,18 @@ impl MissingGuard {
         &self.project
     }
 
-    /// Returns why it blocks if no copy of it runs. One outside the repository does not block, and neither
-    /// does another agent's: whether its file is read is for the user's `agents` to say.
+    /// Returns why it blocks if no copy of it runs. One outside the repository does not block.
     pub(super) fn suspension(&self) -> Option<Suspension> {
         match &self.absence {
             Absence::BrokenSettings(file) => Some(Suspension::BrokenSettings {
                 file: file.clone(),
                 revoke: self.grant.revoke_command(&self.project).into(),
             }),
-            Absence::Gone if !self.grant.is_foreign() => Some(Suspension::Removed {
+            Absence::Gone => Some(Suspension::Removed {
                 project: self.project.clone(),
                 review: self.grant.removal_command(&self.project).into(),
             }),
-            Absence::Gone | Absence::OutsideRepository(_) => None,
+            Absence::OutsideRepository(_) => None,
         }
     }
 
@@ -203,19 +235,14 @@ impl MissingGuard {
     /// blocks with its own message.
     pub(super) fn notice(&self) -> Option<String> {
         let name = shortened(self.grant.display_name());
-        let (project, event) = (self.project.shown(), &self.grant.event);
+        let project = self.project.shown();
         let review = self.grant.removal_command(&self.project);
         match &self.absence {
-            Absence::BrokenSettings(_) => None,
             Absence::Gone if self.running.is_some() => Some(format!(
                 "the trusted guard `{name}` is not in the settings of {project} any more; it runs on from its \
                  copy; put it back, or agree to its removal with `{review}`"
             )),
-            Absence::Gone if self.suspension().is_some() => None,
-            Absence::Gone => Some(format!(
-                "the trusted guard `{name}` is not in the settings of {project} any more, so it does not \
-                 check {event}; put its entry back, or agree to its removal with `{review}`"
-            )),
+            Absence::Gone | Absence::BrokenSettings(_) => None,
             Absence::OutsideRepository(repository) => Some(format!(
                 "the trusted guard `{name}` of {project} does not run here: {} is the root of a \
                  repository, and no settings are looked for around it; put the guard into its \

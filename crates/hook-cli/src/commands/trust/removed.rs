@@ -29,17 +29,15 @@ impl RemovedGuard {
 }
 
 /// Returns the guards that are gone from these projects, and from directories around without settings. Where
-/// settings have errors, these may hide a guard; where they cannot be asked for, nothing is known of them.
+/// settings have errors, these may hide a guard.
 pub(super) fn find(
     store: &TrustStore,
     projects: &[ProjectHooks],
     context: &Context,
 ) -> Vec<RemovedGuard> {
-    let read_agents = context.agents_to_search();
-    let is_read = |grant: &Grant| match grant.foreign_event() {
-        None => true,
-        Some((language, _)) => read_agents.iter().any(|agent| agent.name() == language),
-    };
+    let sources = context.sources();
+    let is_read =
+        |agent: &str| sources.iter().any(|source| source.agents.iter().any(|it| it == agent));
     let around = Search::from(context.project()).within.into_iter();
     let around = around.filter(|folder| projects.iter().all(|known| known.directory != *folder));
     let around: Vec<PathBuf> = around.collect();
@@ -51,7 +49,7 @@ pub(super) fn find(
         let removed = store.removed_guards(project, hooks).unwrap_or_default();
         removed.into_iter().map(|grant| RemovedGuard { project: project.clone(), grant })
     });
-    found.filter(|removed| is_read(&removed.grant)).collect()
+    found.filter(|removed| removed.grant.is_in_settings_of(is_read)).collect()
 }
 
 /// Shows guards that are gone.
