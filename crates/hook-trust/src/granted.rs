@@ -60,8 +60,6 @@ pub struct TrustedHook {
     /// The folder of copies; hooks that run in place have copies, too.
     copies: Option<Copies>,
     is_strict: bool,
-    /// `true` if its folder in the project differed when the hook was verified first.
-    has_changed: bool,
     /// `true` if its warnings were returned before.
     is_warned: AtomicBool,
     opaque: Vec<String>,
@@ -109,7 +107,6 @@ impl TrustedHook {
                 .map(|copies| copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))),
             copies: indexes.copies.cloned(),
             is_strict: grant.strict,
-            has_changed: false,
             is_warned: AtomicBool::new(false),
             opaque: grant.opaque.clone(),
         })
@@ -129,11 +126,9 @@ impl TrustedHook {
     ///
     /// # Errors
     /// If that changed and the hook does not run from its copy: what changed.
-    pub(super) fn verified(mut self) -> Result<Self, String> {
-        // The copy is looked at when it is to run.
-        let is_unchanged = self.is_unchanged(Index::digest);
-        self.has_changed = !is_unchanged;
-        match is_unchanged || self.copy.is_some() && !self.is_strict {
+    pub(super) fn verified(self) -> Result<Self, String> {
+        // A copy is looked at when it is to run.
+        match self.copy.is_some() && !self.is_strict || self.is_unchanged() {
             true => Ok(self),
             false => Err(self.changed_reason()),
         }
@@ -141,7 +136,7 @@ impl TrustedHook {
 
     /// Returns `true` if it runs from its copy while its folder in the project differs.
     pub fn has_changed(&self) -> bool {
-        self.has_changed
+        self.copy.is_some() && self.differs_for_warning(true)
     }
 
     pub(super) fn has_copy(&self) -> bool {
@@ -163,12 +158,12 @@ impl TrustedHook {
             if !copy.digest().is_ok_and(|found| found == *digest) {
                 return Err(HookFailure::TrustedCopy { copy: path.clone() });
             }
-            return match self.is_strict && !self.is_unchanged(Index::digest) {
+            return match self.is_strict && !self.is_unchanged() {
                 true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),
             };
         }
-        if !self.is_unchanged(Index::digest) {
+        if !self.is_unchanged() {
             return Err(HookFailure::Untrusted { reason: self.changed_reason() });
         }
         // Where that directory is gone, the hook runs in the project.
@@ -206,11 +201,9 @@ impl TrustedHook {
     pub fn warnings(&self) -> Vec<String> {
         let Some((_, copy)) = &self.copy else { return Vec::new() };
         let removed = removal_warning(&copy.take_removed());
-        // For the first event after settings were read, what was found then is recent enough.
+        // Hooks of the first event share one look.
         let is_first = !self.is_warned.swap(true, Ordering::Relaxed);
-        let is_unchanged =
-            self.is_unchanged(if is_first { Index::recent_digest } else { Index::digest });
-        let changed = (!is_unchanged).then(|| {
+        let changed = self.differs_for_warning(is_first).then(|| {
             let command = review_command(agent_of(&self.entry));
             format!("{CHANGED_SINCE_TRUSTED}; `{command}` shows the difference")
         });
@@ -231,9 +224,16 @@ impl TrustedHook {
     }
 
     /// Returns `true` if its folder in the project is what was trusted.
-    fn is_unchanged(&self, look: fn(&Index) -> Result<String, CoverError>) -> bool {
+    fn is_unchanged(&self) -> bool {
         let Some(digest) = &self.digest else { return true };
-        look(&self.in_project).is_ok_and(|found| found == *digest)
+        self.in_project.digest().is_ok_and(|found| found == *digest)
+    }
+
+    /// Returns `true` if its folder in the project is known to differ from what was trusted.
+    fn differs_for_warning(&self, may_be_recent: bool) -> bool {
+        let found = self.in_project.digest_for_warning(may_be_recent);
+        let is_known = found != Err(CoverError::Changing);
+        self.digest.is_some() && is_known && found.ok() != self.digest
     }
 
     /// Returns the folder that its files are in: that of the copy, or the project.

@@ -26,6 +26,9 @@ const SETTLE_TIME: i128 = 2_500_000_000;
 const SMALL_FILES: usize = 64;
 const SMALL_BYTES: u64 = 512 << 10;
 
+/// The most bytes of files changed just now that are read for a warning: while packages are installed it can wait.
+const MAX_CHANGING: u64 = 16 << 20;
+
 /// The greatest age of a result that only a warning depends on.
 const RECENT: Duration = Duration::from_secs(1);
 
@@ -71,6 +74,15 @@ struct CachedDigest {
     digest: String,
 }
 
+/// The use of a digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To decide whether a hook runs.
+    Decision,
+    /// To warn that a folder differs from the copy that runs.
+    Warning,
+}
+
 impl Index {
     /// Creates the index of these files, kept in that folder.
     pub(super) fn new(base: &Path, scope: &Scope, folder: Option<&Path>) -> Self {
@@ -90,33 +102,37 @@ impl Index {
     /// # Errors
     /// If they cannot be covered.
     pub(super) fn digest(&self) -> Result<String, CoverError> {
-        self.digest_since(Instant::now())
+        self.digest_since(Instant::now(), Purpose::Decision)
     }
 
-    /// Returns the digest of the files as they were at most a second ago.
+    /// Returns the digest of the files for a warning: as they were at most a second ago if `may_be_recent`.
     ///
     /// # Errors
-    /// If they cannot be covered.
-    pub(super) fn recent_digest(&self) -> Result<String, CoverError> {
+    /// If they cannot be covered; [`CoverError::Changing`] if the warning can wait.
+    pub(super) fn digest_for_warning(&self, may_be_recent: bool) -> Result<String, CoverError> {
         let now = Instant::now();
-        self.digest_since(now.checked_sub(RECENT).unwrap_or(now))
+        let requested = if may_be_recent { now.checked_sub(RECENT).unwrap_or(now) } else { now };
+        self.digest_since(requested, Purpose::Warning)
     }
 
-    fn digest_since(&self, requested: Instant) -> Result<String, CoverError> {
+    fn digest_since(&self, requested: Instant, purpose: Purpose) -> Result<String, CoverError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.last {
             // Another hook of the same event has looked meanwhile.
             Some((started, result)) if *started > requested => result.clone(),
             _ => {
                 let started = Instant::now();
-                let mut found = self.scan(&mut state);
+                let mut found = self.scan(&mut state, purpose);
                 if let Some(copy) = &self.copy
                     && !found.as_ref().is_ok_and(|digest| *digest == copy.digest)
                     && let removed = copy.remove_others(&self.base)
                     && !removed.is_empty()
                 {
                     state.removed.extend(removed);
-                    found = self.scan(&mut state);
+                    found = self.scan(&mut state, purpose);
+                }
+                if found == Err(CoverError::Changing) {
+                    return found;
                 }
                 state.last = Some((started, found.clone()));
                 found
@@ -130,7 +146,7 @@ impl Index {
         std::mem::take(&mut state.removed)
     }
 
-    fn scan(&self, state: &mut State) -> Result<String, CoverError> {
+    fn scan(&self, state: &mut State, purpose: Purpose) -> Result<String, CoverError> {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_nanos() as i128);
@@ -145,11 +161,15 @@ impl Index {
         if cached.stamps == stamps {
             return Ok(cached.digest.clone());
         }
+        let is_settled_at = |stamp: &Stamp| now - stamp.changed > SETTLE_TIME;
+        if purpose == Purpose::Warning && has_large_changes(&listing, is_settled_at) {
+            return Err(CoverError::Changing);
+        }
         let mut is_settled = true;
         let digest = digest(&listing, |path, stamp| {
             let (hash, read) = hash_file(&self.base.join(path))?;
             // Anyone may set the time of modification; that of the change is the system's.
-            is_settled &= read == *stamp && now - stamp.changed > SETTLE_TIME;
+            is_settled &= read == *stamp && is_settled_at(stamp);
             Ok(hash)
         })?;
         if is_settled {
@@ -234,11 +254,23 @@ fn remove_others(
 /// Returns `true` if the files are read each time: a process that mapped a file into its memory can change it while
 /// its stamp stays the same.
 fn is_small(listing: &Listing) -> bool {
-    let sizes = listing.files.values().map(|entry| match entry {
-        Entry::File { stamp, .. } => stamp.size,
-        Entry::Link { .. } | Entry::Absent => 0,
-    });
-    listing.files.len() <= SMALL_FILES && sizes.sum::<u64>() <= SMALL_BYTES
+    listing.files.len() <= SMALL_FILES && total_size(listing) <= SMALL_BYTES
+}
+
+/// Returns `true` if the files are large and one of them changed just now.
+fn has_large_changes(listing: &Listing, is_settled: impl Fn(&Stamp) -> bool) -> bool {
+    total_size(listing) > MAX_CHANGING && !stamps(listing).all(is_settled)
+}
+
+fn stamps(listing: &Listing) -> impl Iterator<Item = &Stamp> {
+    listing.files.values().filter_map(|entry| match entry {
+        Entry::File { stamp, .. } => Some(stamp),
+        Entry::Link { .. } | Entry::Absent => None,
+    })
+}
+
+fn total_size(listing: &Listing) -> u64 {
+    stamps(listing).map(|stamp| stamp.size).sum()
 }
 
 /// Returns a hash that changes whenever one of the files does.

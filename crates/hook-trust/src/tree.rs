@@ -1,6 +1,7 @@
 //! The files that trust covers: all of some folders, by what is in them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
@@ -28,6 +29,9 @@ pub(super) const MAX_PACKAGE_BYTES: u64 = 512 << 20;
 const SETTINGS_FILES: [&str; 3] = ["settings.json", "settings.local.json", "trust.lock"];
 const FOREIGN_SETTINGS_FILES: [&str; 4] =
     ["settings.json", "settings.local.json", "hooks.json", "config.toml"];
+
+/// The folder of Copilot's hooks, in which every JSON file has settings.
+const COPILOT_HOOKS: &str = ".github/hooks";
 
 /// Folders that hooks write to.
 const OUTPUT_FOLDERS: [&str; 10] = [
@@ -108,6 +112,8 @@ pub(super) struct Listing {
     pub(super) environments: Vec<PathBuf>,
     /// Output of hooks, in folders that contain nothing else.
     outputs: Vec<(PathBuf, Metadata)>,
+    /// Files found since `files` was built: building it once is faster than inserting each.
+    found: Vec<(PathBuf, Entry)>,
     /// The targets of links, from the base on.
     targets: BTreeSet<PathBuf>,
     own: Amount,
@@ -123,6 +129,15 @@ struct Amount {
 }
 
 impl Listing {
+    /// Moves the files found to `files`.
+    fn take_found(&mut self) {
+        let found = std::mem::take(&mut self.found);
+        match self.files.is_empty() {
+            true => self.files = found.into_iter().collect(),
+            false => self.files.extend(found),
+        }
+    }
+
     /// The amount that a path is part of, and its bounds.
     fn amount(&mut self, path: &Path) -> (&mut Amount, Amount) {
         let (files, entries, bytes) = match is_of_packages(path) {
@@ -179,6 +194,8 @@ pub(super) enum CoverError {
     /// No file, folder or link.
     Special(PathBuf),
     Unreadable(PathBuf, io::ErrorKind),
+    /// Large files are changing right now, so a warning about them waits.
+    Changing,
 }
 
 impl fmt::Display for CoverError {
@@ -220,6 +237,7 @@ impl fmt::Display for CoverError {
             Self::Special(path) => {
                 write!(formatter, "{} is neither a file nor a folder", shown(path))
             }
+            Self::Changing => write!(formatter, "its files are changing right now"),
             Self::Unreadable(path, kind) => {
                 write!(formatter, "{} cannot be read ({kind})", shown(path))
             }
@@ -253,7 +271,9 @@ impl Scope {
                 true => walk.folder(root, &mut listing, false)?,
                 false => walk.entry(root, &metadata, &mut listing, None)?,
             }
+            listing.take_found();
             walk.targets(&mut listing)?;
+            listing.take_found();
         }
         Ok(listing)
     }
@@ -281,14 +301,22 @@ impl Walk<'_> {
         if is_environment {
             listing.environments.push(folder.to_path_buf());
         }
+        let mut entries = Vec::new();
         for entry in fs::read_dir(self.base.join(folder)).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
-            let path = folder.join(entry.file_name());
-            let (amount, bounds) = listing.amount(&path);
+            let name = entry.file_name();
+            let (amount, bounds) = listing.amount(&folder.join(&name));
             amount.entries += 1;
             if amount.entries > bounds.entries {
                 return Err(CoverError::TooMany(self.root.to_path_buf()));
             }
+            entries.push((name, entry));
+        }
+        // Names are compared much faster than paths, and paths in order are sorted at once.
+        entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let may_have_settings = folder == self.root || folder == Path::new(COPILOT_HOOKS);
+        for (name, entry) in entries {
+            let path = folder.join(name);
             let metadata = match entry.metadata() {
                 Ok(found) => found,
                 // It went away just now.
@@ -299,7 +327,7 @@ impl Walk<'_> {
                 continue;
             }
             if !metadata.is_dir() {
-                let left_out = if self.is_settings(&path) {
+                let left_out = if may_have_settings && self.is_settings(&path) {
                     Some(LeftOut::Settings)
                 } else if is_output_file(&path, &metadata, is_output) {
                     Some(LeftOut::Output)
@@ -310,9 +338,9 @@ impl Walk<'_> {
             } else if is_output || is_of_packages(&path) || !is_output_folder(&path) {
                 self.folder(&path, listing, is_output)?;
             } else {
-                let covered = listing.files.len();
+                let covered = listing.found.len();
                 self.folder(&path, listing, true)?;
-                if listing.files.len() > covered {
+                if listing.found.len() > covered {
                     // A file beside a program may be loaded instead of it.
                     self.cover_outputs(&path, listing)?;
                 }
@@ -360,7 +388,7 @@ impl Walk<'_> {
     /// Returns `true` if a file contains settings, which are compared separately.
     fn is_settings(&self, path: &Path) -> bool {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
-        if folder == Path::new(".github/hooks") {
+        if folder == Path::new(COPILOT_HOOKS) {
             return path.extension().is_some_and(|extension| extension == "json");
         }
         let is_named = |names: &[&str]| names.iter().any(|known| name == *known);
@@ -391,9 +419,9 @@ impl Walk<'_> {
                 }
                 None => {}
             }
-            let text = path.to_str().filter(|_| !is_program(path, found));
-            let is_data = |text| self.scope.data.iter().any(|data| path_matches(data, text));
-            if text.is_some_and(is_data) && !self.has_shebang(path) {
+            let is_named = |text| self.scope.data.iter().any(|data| path_matches(data, text));
+            let is_data = || path.to_str().is_some_and(is_named);
+            if is_data() && !is_program(path, found) && !self.has_shebang(path) {
                 listing.data.push(path.to_path_buf());
                 return Ok(());
             }
@@ -420,7 +448,7 @@ impl Walk<'_> {
             return Err(CoverError::TooMany(self.root.to_path_buf()));
         }
         amount.files += 1;
-        listing.files.insert(path.to_path_buf(), entry);
+        listing.found.push((path.to_path_buf(), entry));
         Ok(())
     }
 
@@ -489,7 +517,9 @@ fn is_left_out(path: &Path, is_in_environment: bool) -> bool {
             && stem.contains('.')
             && number.chars().all(|character| character == '.' || character.is_ascii_digit())
     };
-    name == ".git" || is_in_environment && ENVIRONMENT_CONTENT.contains(&&*name) || is_compiled()
+    name == ".git"
+        || is_in_environment && ENVIRONMENT_CONTENT.contains(&&*name)
+        || name.contains(".pyc") && is_compiled()
 }
 
 pub(super) fn is_output_folder(path: &Path) -> bool {
@@ -501,24 +531,26 @@ pub(super) fn is_output_file(path: &Path, metadata: &Metadata, in_output_folder:
     if !metadata.is_file() || is_program(path, metadata) || is_of_packages(path) {
         return false;
     }
-    let ending = ending(path);
-    let is_number = !ending.is_empty() && ending.bytes().all(|byte| byte.is_ascii_digit());
-    let is_rotated_log = || self::ending(&path.with_extension("")) == "log";
-    LOG_EXTENSIONS.contains(&&*ending)
+    let extension = path.extension().unwrap_or_default();
+    let bytes = extension.as_encoded_bytes();
+    let is_number = !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit);
+    let is_rotated_log = || {
+        path.with_extension("").extension().is_some_and(|extension| is_one_of(extension, &["log"]))
+    };
+    is_one_of(extension, &LOG_EXTENSIONS)
         || is_number && (in_output_folder || is_rotated_log())
-        || in_output_folder && (ending.is_empty() || OUTPUT_EXTENSIONS.contains(&&*ending))
+        || in_output_folder && (bytes.is_empty() || is_one_of(extension, &OUTPUT_EXTENSIONS))
 }
 
-/// Returns the extension of a name, in lower case.
-fn ending(path: &Path) -> String {
-    let extension = path.extension().unwrap_or_default();
-    extension.to_string_lossy().to_ascii_lowercase()
+/// Returns `true` if an extension is one of these, in any case of its letters.
+fn is_one_of(extension: &OsStr, known: &[&str]) -> bool {
+    known.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Returns `true` if interpreters load the file by its name, or the system can start it.
 fn is_program(path: &Path, metadata: &Metadata) -> bool {
     is_executable(metadata)
-        || PROGRAM_EXTENSIONS.contains(&&*ending(path))
+        || path.extension().is_some_and(|extension| is_one_of(extension, &PROGRAM_EXTENSIONS))
         || path.file_name().is_some_and(|name| name == "package.json")
 }
 

@@ -201,6 +201,78 @@ fn fault_98_a_trusted_hook_of_another_agent_runs_or_blocks_from_every_directory(
 }
 
 #[test]
+fn fault_98_a_trusted_hook_of_another_agent_that_is_gone_blocks_what_it_matched() {
+    let deny = "#!/bin/sh\necho reviewed >&2\nexit 2\n";
+    let named = r#"{"hooksConfig": {"agents": ["claude"]}}"#;
+    let claude = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command",
+        "command": "$CLAUDE_PROJECT_DIR/.claude/hooks/guard.sh"}]}]}});
+    let inside = json!({"hooksConfig": {}, "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "language": "claude", "command": ".hooks/guard.sh"}]}]}});
+    const FILE: &str = ".claude/settings.json";
+    // Who names the agent, what goes from where, and how trust and events find the hook.
+    for (who, before, file, after, agent) in [
+        ("the user, empty", None, FILE, Some("{}"), &[][..]),
+        ("the user, no file", None, FILE, None, &[]),
+        ("the user, broken", None, FILE, Some("{"), &[]),
+        ("the command", None, FILE, None, &CLAUDE),
+        ("the project, no file", Some(named), FILE, None, &[]),
+        ("the project, not any more", Some(named), SETTINGS, Some("{}"), &[]),
+        ("the project, itself", Some(&*inside.to_string()), SETTINGS, Some("{}"), &[]),
+    ] {
+        let project = Project::new();
+        program(&project, ".claude/hooks/guard.sh", deny);
+        program(&project, ".hooks/guard.sh", deny);
+        if who != "the project, itself" {
+            project.write(FILE, &claude.to_string());
+        }
+        match before {
+            Some(settings) => drop(project.write(SETTINGS, settings)),
+            None if agent.is_empty() => {
+                let folder = project.home().join(".config/hooks");
+                fs::create_dir_all(&folder).unwrap();
+                fs::write(folder.join("settings.json"), named).unwrap();
+            }
+            None => {}
+        }
+        trust(&project, agent);
+        let asks = |tool: &str| fire_from(&project, tool, "", agent);
+        let (blocks, shown) = asks("run_shell_command");
+        assert!(blocks && shown.contains("reviewed"), "{who}: {shown}");
+        match after {
+            Some(text) => drop(project.write(file, text)),
+            None => fs::remove_file(project.path().join(file)).unwrap(),
+        }
+        let (blocks, shown) = asks("run_shell_command");
+        assert!(blocks && !shown.contains("reviewed"), "{who}: {shown}");
+        let (blocks, shown) = asks("read_file");
+        assert!(!blocks, "{who}: {shown}");
+        // Claude looks at its own file itself.
+        let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": project.path(),
+            "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        let arguments = [&["bridge", "claude"], agent].concat();
+        let asked = Hook::new(&project, &arguments).stdin(input.to_string()).run();
+        let is_own = who != "the project, itself";
+        assert_eq!(asked.stdout.contains("\"deny\""), !is_own, "{who}: {asked:?}");
+        // Agreeing to it ends that; of a broken file nothing is known.
+        if after == Some("{") {
+            continue;
+        }
+        trust(&project, agent);
+        let (blocks, shown) = asks("run_shell_command");
+        assert!(!blocks, "{who}: {shown}");
+    }
+
+    // The files of an agent that the user names no more are not asked about.
+    let project = Project::new();
+    program(&project, ".claude/hooks/guard.sh", deny);
+    project.write(FILE, &claude.to_string());
+    trust(&project, &CLAUDE);
+    assert!(fire_from(&project, "run_shell_command", "", &CLAUDE).0);
+    let (blocks, shown) = fire(&project, "run_shell_command");
+    assert!(!blocks && !shown.contains("guard.sh"), "{shown}");
+}
+
+#[test]
 fn fault_99_a_variable_by_which_programs_load_is_in_one_table_for_all_who_set_some() {
     for name in [
         "CDPATH",
