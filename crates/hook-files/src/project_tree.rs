@@ -74,9 +74,10 @@ fn possible_links(
     folder: &Path,
     (is_program, names): (&impl Fn(&str) -> bool, &[&str]),
 ) -> Vec<PathBuf> {
+    // The folder has thousands of files, and the listing says which of them are links.
     let may_be_link = |entry: &fs::DirEntry| {
-        entry.file_name().to_str().is_some_and(is_program)
-            && entry.file_type().map_or(true, |kind| kind.is_symlink())
+        entry.file_type().map_or(true, |kind| kind.is_symlink())
+            && entry.file_name().to_str().is_some_and(is_program)
     };
     let listed: io::Result<Vec<fs::DirEntry>> = fs::read_dir(folder).and_then(|entries| {
         entries.filter(|entry| entry.as_ref().map_or(true, may_be_link)).collect()

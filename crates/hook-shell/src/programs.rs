@@ -334,9 +334,12 @@ pub fn is_started_program(name: &str) -> bool {
         rest.chars().all(|character| character.is_ascii_digit() || character == '.')
             || name.starts_with("perl")
     };
-    let version = name.strip_prefix(without_version(name));
-    interpreter(name) == Some(name) && version.is_some_and(is_version)
-        || started_programs().any(|known| known == name)
+    let version = || name.strip_prefix(without_version(name));
+    // Asked about every link in `PATH`: the short table is searched before that of builtins.
+    let is_filter = || FILTERS.iter().any(|(known, _)| *known == name);
+    STARTERS.contains(&name)
+        || is_filter() && !is_builtin_or_keyword(name)
+        || interpreter(name) == Some(name) && version().is_some_and(is_version)
 }
 
 /// Names of programs that a transparent command starts, with the common versions of interpreters.

@@ -143,7 +143,12 @@ impl TrustStore {
         &self.copies
     }
 
-    /// The store's file.
+    /// Returns the folder of copies.
+    pub fn copies_folder(&self) -> &Path {
+        &self.copies.0
+    }
+
+    /// Returns the store's file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -96,7 +96,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       matcher      shell
       command      bash guard.sh --first
       file         guard.sh (40 bytes, executable)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -108,7 +108,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       command      ./guard.sh --strict
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
         guard.sh: shown above
 
     ! SessionEnd echo ran: not trusted
@@ -137,13 +137,14 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       command      ./guard.sh --strict
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
     trusted script
+    guard.sh was copied to [HOME]/.local/share/hook/trusted
     ----- stderr -----
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
@@ -167,7 +168,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       command      ./guard.sh
       env          MODE=lax
       file         guard.sh (41 bytes, executable)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
       changed      command
         - ./guard.sh --strict
         + ./guard.sh
@@ -302,7 +303,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
       env          PATH=/x
                    │ y
       file         a.sh (36 bytes)
-      runs         where it is, until its files change: not all that it starts is known
+      runs         where it is; if its files change, it does not run until you agree: not all that it starts is known
       opaque       one of its words is known only as it runs, as with `$(…)` or a variable of the shell
       opaque       what $PATH is decides what is run or loaded
       opaque       what `matcher` starts or reads is not covered, and may change without your being asked
@@ -343,7 +344,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       command      python3 -u hooks/x.py
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
         │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
@@ -352,7 +353,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       command      python3 "$HOOK_PROJECT_DIR"/hooks/x.py
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
         hooks/x.py: shown above
     "#);
 }

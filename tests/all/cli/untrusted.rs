@@ -197,7 +197,7 @@ fn a_changed_mode_is_named_by_trust() {
       command      $HOOK_PROJECT_DIR/guard.sh
       failBehavior block
       file         guard.sh (17 bytes)
-      runs         from a copy of what is trusted, until you agree to a change
+      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
         │ #!/bin/sh
         │ exit 0
       changed      guard.sh is executable

@@ -359,6 +359,8 @@ async fn review(
             approved.iter().map(|reviewed| reviewed.review.entry.display_name()).collect();
         let rejected: Vec<&Review> = rejected.iter().map(|reviewed| &reviewed.review).collect();
         printer.text(&render::trusted(&names, &rejected, printer)).await?;
+        let approved: Vec<&Review> = approved.iter().map(|reviewed| &reviewed.review).collect();
+        printer.text(&render::copied(&approved, store.copies_folder())).await?;
     }
     let agreed_grants: Vec<&Grant> = agreed.iter().map(|guard| &guard.grant).collect();
     printer.text(&render::removals(&agreed_grants, kept, printer)).await?;

@@ -173,20 +173,21 @@ fn with_status(
     if review.more_loading_lines > 0 {
         field("opens", &format!("and {} more", review.more_loading_lines));
     }
+    let stops = if is_guard(review) { "it blocks" } else { "it does not run" };
     match (&review.in_place, review.digest.is_some()) {
-        (Some(why), true) => {
-            let otherwise = if is_guard(review) { "; then it blocks" } else { "" };
-            field("runs", &format!("where it is, until its files change{otherwise}: {why}"));
-        }
-        (None, true) if review.strict => {
-            field(
-                "runs",
-                "from a copy of what is trusted; if that changes here, it does not run (--strict)",
-            );
-        }
-        (None, true) => {
-            field("runs", "from a copy of what is trusted, until you agree to a change");
-        }
+        (Some(why), true) => field(
+            "runs",
+            &format!("where it is; if its files change, {stops} until you agree: {why}"),
+        ),
+        (None, true) if review.strict => field(
+            "runs",
+            &format!("from a copy; if the files here change, {stops} until you agree (--strict)"),
+        ),
+        (None, true) => field(
+            "runs",
+            "from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the \
+             difference",
+        ),
         (_, false) => {}
     }
     for reason in &review.opaque {
@@ -464,6 +465,18 @@ pub(crate) fn trusted(approved: &[&str], rejected: &[&Review], printer: &Printer
     }
     out.push('\n');
     out
+}
+
+/// Returns where the files of trusted hooks were copied, if any of them runs from a copy.
+pub(crate) fn copied(approved: &[&Review], copies: &Path) -> String {
+    let of_copy = approved.iter().filter(|review| review.in_place.is_none());
+    let folders: BTreeSet<&PathBuf> = of_copy.flat_map(|review| &review.folders).collect();
+    let verb = if folders.len() == 1 { "was" } else { "were" };
+    let folders: Vec<String> = folders.iter().map(|folder| folder.shown().to_string()).collect();
+    match folders.is_empty() {
+        true => String::new(),
+        false => format!("{} {verb} copied to {}\n", folders.join(", "), copies.shown()),
+    }
 }
 
 /// Returns what becomes of hooks that were not agreed to: they do not run, a changed guard blocks, and what
