@@ -8,6 +8,7 @@ mod enable;
 mod exit_codes;
 mod explain;
 mod fire;
+mod generated;
 mod groups;
 mod help;
 mod import;

@@ -146,7 +146,7 @@ fn the_modules_of_the_pages_work_when_pasted() {
     let said = "greet  Greets somebody  .hooks/modules/greet.mjs\nHello, you there!\n";
     pasted_part(
         "docs/cli/command.md",
-        ("A module with a command, in an empty folder:", "Modules that are trusted"),
+        ("A module with a command, in an empty folder:", "If two commands share a name"),
         said,
     );
 }

@@ -31,7 +31,8 @@ fn without_an_input_every_event_is_fired_with_its_sample() {
         })
         .collect();
     let project = Project::with_settings(&json!({"hooks": hooks}));
-    let page = std::fs::read_to_string(workspace().join("docs/cli/fire.md")).unwrap();
+    let page =
+        std::fs::read_to_string(workspace().join("docs/reference/generated/events.md")).unwrap();
     for event in HookEventName::all() {
         let finished = fire(&project, &[event.as_str(), "--json"]);
         assert_eq!(finished.status, 0, "{event}: {finished:?}");
@@ -46,7 +47,11 @@ fn without_an_input_every_event_is_fired_with_its_sample() {
         }
         let sample = event.sample_input();
         assert_eq!(Value::from(told.clone()), hook_tests::value(sample.as_raw()), "{event}");
-        assert!(page.contains(sample.as_str()), "docs/cli/fire.md: {event} {}", sample.as_str());
+        assert!(
+            page.contains(sample.as_str()),
+            "docs/reference/generated/events.md: {event} {}",
+            sample.as_str()
+        );
     }
 }
 

@@ -14,18 +14,9 @@ use futures::future::BoxFuture;
 use hook_bus::module::{HookModule, ModuleApi};
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_json::RawJson;
-use hook_run::{HOST_METHODS, HostCall, HostCallError, HostServices};
+use hook_run::{HostCall, HostCallError, HostServices};
 use hook_tests::{fields, json};
 use serde_json::Value;
-
-#[test]
-fn the_reference_has_each_method_of_hosts() {
-    let page = include_str!("../../../docs/reference/messages.md");
-    for method in HOST_METHODS {
-        let row = format!("| `{}` | {} | {} |\n", method.name, method.params, method.result);
-        assert!(page.contains(&row), "{row}");
-    }
-}
 
 /// A module that is a function.
 struct Made<F>(&'static str, F);

@@ -1,4 +1,4 @@
-//! Users of brokers: the settings in docs/fleet.md with keys, and accounts whose users have credentials.
+//! Users of brokers: docs/examples/fleet/fleet.conf with keys, and accounts whose users have credentials.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,12 +17,10 @@ fn keep(folder: &Path, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// The settings in docs/fleet.md; the seeds of their users are NAME.nk in that folder, the public keys NAME.pub.
+/// Returns docs/examples/fleet/fleet.conf with keys, whose seeds are NAME.nk in the folder and whose public keys
+/// are NAME.pub.
 pub(crate) fn keyed(folder: &Path) -> String {
-    let page = include_str!("../../../../docs/fleet.md");
-    let (_, settings) = page.split_once("```nats\n").unwrap();
-    let (settings, _) = settings.split_once("```").unwrap();
-    let mut settings = settings.to_owned();
+    let mut settings = include_str!("../../../../docs/examples/fleet/fleet.conf").to_owned();
     for name in USERS {
         let pair = KeyPair::new_user();
         keep(folder, &format!("{name}.nk"), &pair.seed().unwrap());

@@ -71,14 +71,13 @@ fn what_the_page_of_the_fleet_has_to_paste_works_as_it_stands_there() {
 
     // `nk` makes the keys there.
     accounts::keyed(folder.path());
+    fs::write(folder.path().join("fleet.conf"), self::page("docs/examples/fleet/fleet.conf"))
+        .unwrap();
     let mut commands = String::new();
     for (language, block) in blocks(part(&page, "\n## Security\n", "\n## Watching it")) {
         match (language, block) {
             ("sh", block) if block.contains("cargo install nkeys") => {}
             ("sh", block) => commands.push_str(block),
-            ("nats", block) if block.contains("accounts") => {
-                fs::write(folder.path().join("fleet.conf"), block).unwrap();
-            }
             ("nats", block) => {
                 commands.push_str(&format!(
                     "{{ cat <<'EOF'\n{block}\nEOF\ncat fleet.conf; }} >new.conf\n"

@@ -1,10 +1,9 @@
-//! A fleet as whoever runs it watches it: numbers over HTTP, the alerts of docs/fleet.md, `hook fleet watch`,
+//! A fleet as whoever runs it watches it: numbers over HTTP, the alerts of docs/examples/fleet, `hook fleet watch`,
 //! `hook doctor --expect`, and an audit that says who asked.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -128,16 +127,9 @@ impl Scraped {
     }
 }
 
-fn page() -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleet.md");
-    std::fs::read_to_string(page).unwrap()
-}
-
-/// The expressions of the alerts in docs/fleet.md, by their names.
+/// The expressions of the alerts in docs/examples/fleet, by their names.
 fn alerts() -> BTreeMap<String, String> {
-    let page = page();
-    let (_, rules) = page.split_once("```yaml\ngroups:").unwrap();
-    let (rules, _) = rules.split_once("```").unwrap();
+    let rules = include_str!("../../../../docs/examples/fleet/alerts.yml");
     let mut alerts = BTreeMap::new();
     let mut lines = rules.lines().map(str::trim);
     while let Some(line) = lines.next() {
@@ -433,9 +425,7 @@ fn fault_70_fleet_watch_tells_of_engines_that_come_answer_and_die() {
 
 #[test]
 fn fault_70_the_unit_of_the_page_starts_an_engine() {
-    let page = page();
-    let (_, unit) = page.split_once("```ini\n").unwrap();
-    let (unit, _) = unit.split_once("```").unwrap();
+    let unit = include_str!("../../../../docs/examples/fleet/hook-engine.service");
     let unit = unit.replace("\\\n", " ");
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     let folder = tempfile::tempdir().unwrap();

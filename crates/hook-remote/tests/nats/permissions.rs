@@ -18,10 +18,7 @@ use crate::support::{Engine, Seen, call, guard};
 
 /// The settings in the documentation, with these users.
 fn settings(engine: &KeyPair, agents: [&KeyPair; 2], operator: &KeyPair) -> String {
-    let page = include_str!("../../../../docs/fleet.md");
-    let begin = page.find("```nats\n").expect("there are settings of a broker") + "```nats\n".len();
-    let settings = &page[begin..];
-    let settings = &settings[..settings.find("```").unwrap()];
+    let settings = include_str!("../../../../docs/examples/fleet/fleet.conf");
     // The broker would look through all subjects of open replies at each request.
     assert!(!settings.contains("allow_responses"), "{settings}");
     let [one, other] = agents;
