@@ -88,6 +88,10 @@ impl Review {
         });
         if in_place.is_some() && opaque.is_empty() {
             opaque.extend(cover.uncovered_search_paths(project));
+            let listing = covered.as_ref().map(|covered| &covered.listing);
+            opaque.extend(
+                listing.into_iter().flat_map(|it| Cover::uncovered_compiled_files(contents, it)),
+            );
         }
         let files = |covered: &Covered| {
             ReviewedFile::read(contents, &covered.listing, &cover.command.named_files(project))
