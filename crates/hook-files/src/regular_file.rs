@@ -14,6 +14,10 @@ use std::path::Path;
 /// If it cannot be opened, or is a directory, FIFO, device or socket
 /// ([`io::ErrorKind::InvalidInput`], naming the kind).
 pub fn open(path: &Path) -> io::Result<File> {
+    open_with_length(path).map(|(file, _)| file)
+}
+
+fn open_with_length(path: &Path) -> io::Result<(File, u64)> {
     // Checked before opening, since opening a device can have effects.
     check_regular(&std::fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
@@ -26,8 +30,9 @@ pub fn open(path: &Path) -> io::Result<File> {
         options.custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
-    check_regular(&file.metadata()?)?;
-    Ok(file)
+    let metadata = file.metadata()?;
+    check_regular(&metadata)?;
+    Ok((file, metadata.len()))
 }
 
 /// Reads a regular file of at most `limit` bytes.
@@ -35,8 +40,10 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`]; if reading fails, or the file is longer ([`io::ErrorKind::InvalidInput`]).
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let (file, length) = open_with_length(path)?;
+    // A limited reader does not say how much is left, and would be read in small pieces.
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(limit)).unwrap_or_default() + 1);
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
         true => Err(invalid_input(format!("it is longer than {limit} bytes"))),
         false => Ok(bytes),

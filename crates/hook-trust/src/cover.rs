@@ -22,6 +22,12 @@ const HOOKS_FOLDER: &str = ".hooks";
 /// The longest file that is searched for what it opens, in bytes.
 const MAX_SEARCHED: u64 = 1 << 20;
 
+/// The surroundings of scripts: only paths that they name themselves count.
+const NOWHERE: Surroundings<'_> = Surroundings { cwd: "/", project: "/", home: "/" };
+
+/// The variable that keeps Python from reading compiled files beside a script.
+pub(super) const PYTHON_CACHE: &str = "PYTHONPYCACHEPREFIX";
+
 /// The most bytes of a program that are read for its first line.
 const MAX_FIRST_LINE: u64 = 64 << 10;
 
@@ -138,6 +144,24 @@ impl Cover {
             ))
         });
         started.collect()
+    }
+
+    /// Returns the reasons why Python reads compiled files beside scripts that run in place, which are not covered: a
+    /// shell script takes the engine's variables away from it.
+    pub(super) fn uncovered_compiled_files(
+        contents: &Contents<'_>,
+        listing: &Listing,
+    ) -> impl Iterator<Item = String> {
+        let of_shell = |language: ScriptLanguage, text: &str| match language {
+            ScriptLanguage::Shell => lines_without_cache(text),
+            ScriptLanguage::Hash | ScriptLanguage::Slash => BTreeSet::new(),
+        };
+        let (lines, _) = matching_lines(contents, listing, of_shell);
+        lines.into_iter().map(|line| {
+            format!(
+                "{line} has python read compiled files beside its script, which are not covered"
+            )
+        })
     }
 
     /// Returns `true` if one of its interpreters looks for modules in the parent folders of a script.
@@ -325,9 +349,7 @@ fn lines_opening_in_shell(text: &str) -> impl Iterator<Item = usize> {
     const RUNNERS: [&str; 10] =
         ["make", "npx", "npm", "pnpm", "yarn", "uv", "bunx", "cargo", "just", "task"];
     const SYSTEM: [&str; 5] = ["/bin/", "/usr/", "/dev/", "/opt/", "/tmp/"];
-    // Only paths that the script itself names count.
-    let nowhere = Surroundings { cwd: "/", project: "/", home: "/" };
-    let reading = read(text, &nowhere);
+    let reading = read(text, &NOWHERE);
     let opens = |invocation: &Invocation| {
         let (called, program) = (invocation.called.text.as_str(), invocation.program());
         matches!(called, "." | "source")
@@ -336,11 +358,41 @@ fn lines_opening_in_shell(text: &str) -> impl Iterator<Item = usize> {
             || interpreter(program).is_some()
                 && operands(program, &invocation.arguments).iter().any(|script| script.text != "-")
     };
-    let line_of = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count();
     let opened = reading.invocations.iter().filter(|invocation| opens(invocation));
     let ranges = opened.map(|invocation| &invocation.range);
     let ranges = ranges.chain(reading.opaque.iter().map(|opaque| &opaque.range));
-    ranges.map(|range| line_of(range.start)).collect::<BTreeSet<usize>>().into_iter()
+    ranges.map(|range| line_of(text, range.start)).collect::<BTreeSet<usize>>().into_iter()
+}
+
+/// The numbers of the lines of a shell's script that start Python without the engine's variables.
+fn lines_without_cache(text: &str) -> BTreeSet<usize> {
+    let drops = |invocation: &&Invocation| {
+        let mut words = invocation.arguments.iter().map(|argument| argument.text.as_str());
+        let ignores = |word: &str| {
+            word.strip_prefix('-').is_some_and(|cluster| {
+                cluster.bytes().all(|letter| letter.is_ascii_alphabetic())
+                    && cluster.contains(['E', 'I'])
+            })
+        };
+        match invocation.program() {
+            "env" => words.any(|word| {
+                matches!(word, "-" | "-i" | "--ignore-environment") || word.contains(PYTHON_CACHE)
+            }),
+            "unset" | "export" | "declare" => words.any(|word| word.contains(PYTHON_CACHE)),
+            program => searches_script_folder(program) && words.any(ignores),
+        }
+    };
+    let sets = |invocation: &&Invocation| {
+        invocation.variables.iter().any(|(name, _)| name == PYTHON_CACHE)
+    };
+    let reading = read(text, &NOWHERE);
+    let dropped =
+        reading.invocations.iter().filter(|invocation| drops(invocation) || sets(invocation));
+    dropped.map(|invocation| line_of(text, invocation.range.start)).collect()
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count()
 }
 
 /// Returns `true` if a line of JavaScript imports a file by its path.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::advice::{agent_of, changed_reason, review_command};
 use super::changes::Summary;
 use super::copies::Copies;
-use super::cover::Cover;
+use super::cover::{Cover, PYTHON_CACHE};
 use super::grant::Grant;
 use super::index::Index;
 use super::tree::{CoverError, Scope};
@@ -289,8 +289,7 @@ impl TrustedHook {
         let folder = || ("HOOK_DIR".into(), self.base().join(".hooks").into());
         let folder = self.entry.foreign.is_none().then(folder);
         let caches = self.caches.as_ref();
-        let caches =
-            caches.map(|cache| ("PYTHONPYCACHEPREFIX".into(), cache.as_os_str().to_owned()));
+        let caches = caches.map(|cache| (PYTHON_CACHE.into(), cache.as_os_str().to_owned()));
         folder.into_iter().chain(caches).collect()
     }
 }

@@ -14,7 +14,7 @@ use super::grant::{CURRENT_FORM, Grant, Seen, spec};
 use super::matching::{Match, Matched};
 use super::reviewed_file::ReviewedFile;
 use super::tree::Scope;
-use hook_settings::{HookEntry, IN_PROJECT, MatcherDefinition, WorkerRules, agents_of};
+use hook_settings::{HookEntry, IN_PROJECT, MatcherDefinition, Search, WorkerRules, agents_of};
 
 /// A hook of a project as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,10 @@ impl Review {
         });
         if in_place.is_some() && opaque.is_empty() {
             opaque.extend(cover.uncovered_search_paths(project));
+            let listing = covered.as_ref().map(|covered| &covered.listing);
+            opaque.extend(
+                listing.into_iter().flat_map(|it| Cover::uncovered_compiled_files(contents, it)),
+            );
         }
         let files = |covered: &Covered| {
             ReviewedFile::read(contents, &covered.listing, &cover.command.named_files(project))
@@ -127,9 +131,7 @@ impl Review {
             strict: false,
             was_strict: false,
             opaque_accepted: false,
-            from_settings: agent_of(entry).is_none_or(|agent| {
-                agents_of(&project.join(IN_PROJECT)).iter().any(|it| it == agent)
-            }),
+            from_settings: agent_of(entry).is_none_or(|agent| is_named(agent, project)),
             scope: cover.scope,
             status: TrustStatus::New,
             before: None,
@@ -234,6 +236,12 @@ impl Review {
             unknown: Map::new(),
         }
     }
+}
+
+/// Returns `true` if settings of the project, or of one around it, name an agent.
+fn is_named(agent: &str, project: &Path) -> bool {
+    let settings = Search::from(project).within.into_iter().map(|folder| folder.join(IN_PROJECT));
+    settings.flat_map(|file| agents_of(&file)).any(|named| named == agent)
 }
 
 /// Looks at hooks of a project, of which some were trusted. What these were is looked for among the copies.

@@ -117,6 +117,24 @@ fn fault_96_a_hook_in_place_that_takes_away_the_engines_variables_needs_its_own_
         assert_eq!(refused.status, 1, "{refused:?}");
         assert!(refused.stdout.contains("opaque"), "{refused:?}");
     }
+    // A shell script can do so, too.
+    for (line, is_opaque) in [
+        ("python3 -u \"$here/guard.py\" -i", false),
+        ("python3 -E \"$here/guard.py\"", true),
+        ("exec /usr/bin/python3.11 -W ignore -sI \"$here/guard.py\"", true),
+        ("true && env -i PATH=/usr/bin python3 \"$here/guard.py\"", true),
+        ("env -u PYTHONPYCACHEPREFIX python3 \"$here/guard.py\"", true),
+        ("PYTHONPYCACHEPREFIX= python3 \"$here/guard.py\"", true),
+        ("if true; then unset PYTHONPYCACHEPREFIX; fi; python3 \"$here/guard.py\"", true),
+    ] {
+        let project = claude_in_python("\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.sh", 2);
+        let script = format!("#!/bin/sh\nhere=$(dirname \"$0\")\n{line}\n");
+        program(&project, ".claude/hooks/guard.sh", &script);
+        let trusted = run(&project, &["trust", "--yes", "--agent", "claude"]);
+        assert_eq!(trusted.status, i32::from(is_opaque), "{line}: {trusted:?}");
+        let shows = trusted.stdout.contains("opaque       .claude/hooks/guard.sh:3: ");
+        assert_eq!(shows, is_opaque, "{line}: {trusted:?}");
+    }
 }
 
 #[test]
