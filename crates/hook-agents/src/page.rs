@@ -13,10 +13,10 @@ use super::capabilities::{
     effect_on_others, message_effect, outcome, stop_effect,
 };
 use super::table::{
-    Agent, AgentEvent, BaseField, Coverage, Directory, Expansion, NativeEvent, Reach, SettingsForm,
-    Subject, Tool, Variable,
+    Agent, AgentEvent, BaseField, Coverage, Directory, Expansion, Family, NativeEvent, Reach,
+    SettingsForm, Subject, Tool, Variable,
 };
-use super::{AGENTS, entry, kind};
+use super::{agents, entry, kind};
 
 /// Returns the page of an agent.
 pub fn render_page(agent: &Agent) -> String {
@@ -26,6 +26,12 @@ pub fn render_page(agent: &Agent) -> String {
          command line. ",
         agent.title, agent.name
     );
+    if agent.family == Family::Templates {
+        page = page.replace(
+            "`crates/hook-agents`",
+            &format!("`crates/hook-agents/agents/{}.toml`", agent.name),
+        );
+    }
     page.push_str(match agent.entry {
         Some(_) => {
             "The page says what `hook` knows of it: how its hooks run here\n([`hook bridge`](../cli/bridge.md)), \
@@ -35,6 +41,15 @@ pub fn render_page(agent: &Agent) -> String {
             "The page says what `hook` knows of it: how its hooks run here\n([`hook bridge`](../cli/bridge.md)).\n"
         }
     });
+    if let Some(checked) = agent.checked {
+        let how = if checked.seen { "run" } else { "read" };
+        let (version, date) = (checked.version, checked.date);
+        let _ = writeln!(
+            page,
+            "\nChecked against {} {version}, which was {how} on {date}.",
+            agent.title
+        );
+    }
     write_connection(agent, &mut page);
     write_events(agent, &mut page);
     write_effects(agent, &mut page);
@@ -44,6 +59,12 @@ pub fn render_page(agent: &Agent) -> String {
     write_outcomes(agent, &mut page);
     write_answers(agent, &mut page);
     write_other_forms(agent, &mut page);
+    if !agent.never_asks.is_empty() {
+        page.push_str("\n## What it never asks about\n\n");
+        for case in agent.never_asks {
+            let _ = writeln!(page, "- {case}");
+        }
+    }
     if !agent.notes.is_empty() {
         page.push_str("\n## What a table cannot say\n\n");
         for note in agent.notes {
@@ -56,14 +77,18 @@ pub fn render_page(agent: &Agent) -> String {
 /// Returns the table of all agents.
 pub fn render_overview() -> String {
     let mut table = String::from(
-        "| agent | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
-         start, with the prompt | a turn that goes on |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| agent | checked | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
+         start, with the prompt | a turn that goes on |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    for agent in AGENTS {
+    for agent in agents() {
+        let checked = agent.checked.map_or_else(
+            || NONE.to_owned(),
+            |it| format!("{}, {}", it.version, if it.seen { "run" } else { "read" }),
+        );
         let event_count = agent.connected_event_names().count();
         let connection = match agent.entry {
             Some(_) => format!("{event_count} events"),
-            None if agent.paths.user.is_empty() => "nothing; a language of hooks".to_owned(),
+            None if !is_agent(agent) => "nothing; a language of hooks".to_owned(),
             None => format!("{event_count} events, by an entry of yours"),
         };
         let cell = |event: HookEventName, effect: fn(&Agent, &AgentEvent) -> String| {
@@ -75,7 +100,7 @@ pub fn render_overview() -> String {
         let context = if start == prompt { start } else { format!("{start}, {prompt}") };
         let _ = writeln!(
             table,
-            "| [{}]({}.md) | {connection} | {} | {} | {} | {} | {context} | {} |",
+            "| [{}]({}.md) | {checked} | {connection} | {} | {} | {} | {} | {context} | {} |",
             agent.title,
             agent.name,
             cell(HookEventName::BeforeTool, denial_effect),
@@ -99,7 +124,7 @@ fn write_connection(agent: &Agent, page: &mut String) {
     let name = agent.name;
     let Some(entry) = &agent.entry else {
         let _ = match agent.events.first() {
-            Some(event) if !agent.paths.user.is_empty() => writeln!(
+            Some(event) if is_agent(agent) => writeln!(
                 page,
                 "`hook connect` does not write its settings: add `hook bridge {name} {}` and the like to them as hooks.",
                 event.name
@@ -120,9 +145,14 @@ fn write_connection(agent: &Agent, page: &mut String) {
         folder(agent),
         entry.file,
         variable.unwrap_or_default(),
-        entry.in_project,
+        entry.in_project.unwrap_or(NONE),
         entry.next_step,
     );
+}
+
+/// Checks whether this is an agent that can ask, and no mere language of hooks.
+fn is_agent(agent: &Agent) -> bool {
+    !agent.paths.user.is_empty() || agent.checked.is_some()
 }
 
 /// Returns the user's folder as on Linux, whichever system generates the page.
@@ -288,12 +318,36 @@ fn write_settings(agent: &Agent, page: &mut String) {
     }
     let form = match agent.settings {
         SettingsForm::Groups => "Hooks stand in groups, each with a `matcher` and `hooks`.",
+        SettingsForm::Flat if agent.layout.event_key.is_some() => {
+            "Hooks stand in one list, each with its `matcher`."
+        }
         SettingsForm::Flat => "Hooks stand in the list of their event, each with its `matcher`.",
         SettingsForm::Both => {
             "Hooks stand in the list of their event, or in groups with a `matcher` and `hooks`."
         }
     };
     let _ = writeln!(page, "- {form}");
+    let layout = &agent.layout;
+    let bare: Vec<String> = layout.bare.iter().map(|file| format!("`{file}`")).collect();
+    match (layout.event_key, layout.is_named) {
+        (Some(key), _) => {
+            let _ = writeln!(
+                page,
+                "- They are tables of the list `hooks`, which name their event by `{key}`."
+            );
+        }
+        (None, true) => {
+            page.push_str("- A file is an object of names, each with an object of events.\n")
+        }
+        (None, false) if !bare.is_empty() => {
+            let _ = writeln!(
+                page,
+                "- {} is the object of events itself; other files have it as `hooks`.",
+                bare.join(", ")
+            );
+        }
+        (None, false) => {}
+    }
     let timeout = agent.timeout;
     let keys: Vec<String> = timeout.keys.iter().map(|key| format!("`{key}`")).collect();
     let unit = if timeout.unit == 1 { "milliseconds" } else { "seconds" };

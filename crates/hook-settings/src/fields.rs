@@ -2,7 +2,6 @@
 
 use super::keywords::AuditLevel;
 use super::keywords::FailBehavior;
-use crate::language;
 use hook_json::field::FieldKind::{self, Integer, ListOf, Text, Unsigned};
 use hook_json::fields;
 use hook_protocol::event::{self, EVENT_NAME_PATTERN};
@@ -46,7 +45,7 @@ fields! {
         "Which variables of the host's environment hooks get. A name may end in `*`.";
     "events" Map(EVENT_NAME_PATTERN, &event::DEFINITION_FIELDS), optional,
         "Events beside the built-in ones, by name, with what their hooks' answers mean.";
-    "agents" ListOf(&OneOf(&language::NAMES)), = "[]",
+    "agents" ListOf(&NonEmpty(None)), = "[]",
         "Agents whose own hooks run as well, as those agents would run them.";
     "modules" TEXTS, = "[]",
         "Modules that are loaded beside those that stand in `hooks` and those that are found, by their \
@@ -123,7 +122,7 @@ fields! {
     "sequential" Bool, = "false",
         "Whether hooks of the same priority run one after the other, each with what the one before \
          changed.";
-    "language" OneOf(&language::NAMES), optional,
+    "language" NonEmpty(None), optional,
         "The agent in whose words the definition is written, as it is in that agent's own settings, \
          under that agent's name for the event. Its hooks do here what they do there.";
     "hooks" ListOf(&Defined("hook")), required, "The hooks.";
@@ -185,7 +184,7 @@ fields! {
     "idleTimeout" MILLISECONDS, optional,
         "Of a worker: how long it is kept while nobody calls it, in milliseconds; for ever by \
          default.";
-    "language" OneOf(&language::NAMES), optional,
+    "language" NonEmpty(None), optional,
         "The agent in whose words the hook is written, where that is not said of the definition.";
 }
 

@@ -14,20 +14,21 @@ mod fields;
 mod results;
 
 use hook_json::{JsonObject, RawJson};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::kind::COMMAND_ONLY;
-use super::matching;
 use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, SettingsForm, Timeouts, Tool,
-    WindowsShell, tool,
+    Agent, AgentEvent, BaseField, Checked, Directory, Entry, Expansion, Family, Layout,
+    MatcherRule, SettingsForm, Timeouts, Tool, WindowsShell, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
 /// The extension, with a placeholder for the commands of its events.
-const EXTENSION: &str = include_str!("../extension.ts");
+const EXTENSION: &str =
+    concat!(include_str!("../extension/start.ts"), include_str!("../extension/pi.ts"));
 
 const TOOLS: &[Tool] = &[
     tool("run_shell_command", "bash"),
@@ -59,13 +60,16 @@ pub(super) static OMP: Agent = Agent {
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
-        in_project: ".omp/extensions/hook.ts",
+        in_project: Some(".omp/extensions/hook.ts"),
         new_file: EXTENSION,
         on_windows: WindowsShell::Cmd,
         next_step: NEXT_STEP,
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     paths: no_settings_paths(".omp/agent"),
+    checked: Some(Checked { version: "18.2.3", date: "2026-11", seen: true }),
     ..BASE
 };
 
@@ -88,6 +92,7 @@ const BASE: Agent = Agent {
         (BaseField::Cwd, "cwd"),
     ],
     settings: SettingsForm::Both,
+    layout: Layout::OBJECT,
     hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::None,
@@ -97,18 +102,19 @@ const BASE: Agent = Agent {
     variables: &[],
     env_file: None,
     expansion: Expansion::None,
-    matches: matching::matches_claude,
-    read_answer: results::read_answer,
-    render,
+    matcher: MatcherRule::Claude,
+    family: Family::Pi,
     directory: Directory::Event,
     accepts_lowercase_initial: false,
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
-        in_project: ".pi/extensions/hook.ts",
+        in_project: Some(".pi/extensions/hook.ts"),
         new_file: EXTENSION,
         on_windows: WindowsShell::Cmd,
         next_step: NEXT_STEP,
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     top_level_denial: None,
@@ -127,10 +133,17 @@ const BASE: Agent = Agent {
         "A refused tool result is replaced by the reason.",
         "Commands of modules are commands there, such as `/handoff`, and may change the session. Hooks that stay alive may ask pi's user, where it has one.",
     ],
+    checked: Some(Checked { version: "0.73.1", date: "2026-11", seen: true }),
+    never_asks: &[],
 };
 
+/// Reads the value that a handler returned.
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    results::read_answer(event, process)
+}
+
 /// Renders the response for the extension, which carries it out.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut lost = Vec::new();
     let refuses = verdict.forbids() || verdict.asks();

@@ -5,7 +5,6 @@ use hook_protocol::event::DEFINITION_FIELDS;
 use hook_run::HookKind;
 use hook_run::WorkerStatus;
 use hook_settings::AuditLevel;
-use hook_settings::language::NAMES;
 use hook_settings::schema::{Field, FieldKind};
 
 use super::correlation::MAX_LENGTH;
@@ -89,7 +88,7 @@ messages! {
     "reload" "hook-reload" {}
     "bridge" "hook-bridge" {
         "correlationId" CORRELATION_ID, optional, "The id of the reply.";
-        "agent" OneOf(&NAMES), required, "The agent that asks.";
+        "agent" NonEmpty(None), required, "The agent that asks.";
         "event" Text, optional, "What the agent calls the event; without it, what it says itself.";
         "said" Text, required, "What the agent wrote, as JSON in a string.";
         "deadlineMs" Number, optional, "How long after its acceptance it must be answered.";
