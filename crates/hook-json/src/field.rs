@@ -114,6 +114,51 @@ impl FieldKind {
     }
 }
 
+/// Declares tables of fields, one field per entry: name, kind, default or presence, description. An
+/// entry `..FIELD;` is one that tables share.
+///
+/// ```
+/// hook_json::fields! {
+///     /// The fields of a point.
+///     pub POINT:
+///     "x" Number, required, "The distance from the left edge.";
+///     "unit" OneOf(&["mm", "px"]), = "\"mm\"", "The unit.";
+/// }
+/// assert_eq!(POINT[1].default, Some("\"mm\""));
+/// ```
+#[macro_export]
+macro_rules! fields {
+    ($(#[$doc:meta])* $visibility:vis $table:ident: $(
+        $($name:literal $kind:expr, $(= $default:literal)? $($presence:ident)?, $about:literal)?
+        $(..$shared:expr)?;
+    )+) => {
+        $(#[$doc])*
+        $visibility static $table:
+            [$crate::field::Field; [$(concat!($(stringify!($shared))? $($name)?)),+].len()] =
+            $crate::fields!(@list $(
+                $($name $kind, $(= $default)? $($presence)?, $about)?
+                $(..$shared)?;
+            )+);
+    };
+    (@list $(
+        $($name:literal $kind:expr, $(= $default:literal)? $($presence:ident)?, $about:literal)?
+        $(..$shared:expr)?;
+    )*) => {{
+        #[allow(unused_imports, reason = "a table may have shared fields only")]
+        use $crate::field::FieldKind::*;
+        [$(
+            $($shared)?
+            $($crate::fields!(@field $name, $kind, $(= $default)? $($presence)?, $about))?
+        ),*]
+    }};
+    (@field $name:expr, $kind:expr, = $default:expr, $about:expr) => {
+        $crate::field::Field::with_default($name, $kind, $default, $about)
+    };
+    (@field $name:expr, $kind:expr, $presence:ident, $about:expr) => {
+        $crate::field::Field::$presence($name, $kind, $about)
+    };
+}
+
 /// Returns `true` if a table has a field of that name.
 pub fn has_field(fields: &[Field], name: &str) -> bool {
     fields.iter().any(|field| field.name == name)

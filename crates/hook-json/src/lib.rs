@@ -32,7 +32,8 @@
 //! | `comments` | comments and trailing commas in files that people write |
 //! | `walk`, `slice`, `json_text`, `visit`, `kind` | reading several levels in one pass |
 //! | `write`, `line` | writing one value on one line |
-//! | `field`, [`shape`] | reading objects into types, with errors that name the field |
+//! | `field`, `keyword` | tables of fields, and enums whose values have names |
+//! | [`shape`] | reading objects into types, with errors that name the field |
 //! | `equality`, `patch` | comparing values, and the edits between two of them |
 //! | [`text`] | showing text of unknown origin to people and in logs |
 
@@ -43,6 +44,7 @@ mod depth;
 mod equality;
 pub mod field;
 mod json_text;
+mod keyword;
 mod kind;
 pub mod line;
 mod normal;

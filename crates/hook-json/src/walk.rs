@@ -57,7 +57,7 @@ impl<'v> JsonWalk<'v> {
 
     /// Walks through the array ahead. `take` gets each index, and the walk before the element. Any
     /// other value has no elements.
-    pub fn items(&mut self, mut take: impl FnMut(&mut Self, usize)) -> JsonSlice<'v> {
+    pub(crate) fn items(&mut self, mut take: impl FnMut(&mut Self, usize)) -> JsonSlice<'v> {
         if self.kind() != JsonKind::Array {
             return self.value();
         }

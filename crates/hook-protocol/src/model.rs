@@ -4,6 +4,7 @@
 //! They are deliberately text only. Every input field is optional, since a hook answers with only
 //! the fields to change. Unknown fields are kept in `extra`; numbers stay as written.
 
+use hook_json::keywords;
 use hook_json::shape::{
     FieldReader, Required, ShapeError, read_json_text, read_list, read_text, split_field,
 };
@@ -47,33 +48,16 @@ pub struct LlmMessage {
     pub content: JsonText,
 }
 
-/// The author of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LlmRole {
-    /// The user, or a tool on the user's behalf.
-    User,
-    /// The model.
-    Model,
-    /// The system prompt.
-    System,
-}
-
-impl LlmRole {
-    /// Returns the role's name in the protocol.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Model => "model",
-            Self::System => "system",
-        }
-    }
-
-    /// The names of all roles.
-    pub(crate) const NAMES: [&'static str; 3] = ["user", "model", "system"];
-
-    /// Returns the role of the given name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::User, Self::Model, Self::System].into_iter().find(|role| role.as_str() == name)
+keywords! {
+    /// The author of a message.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LlmRole {
+        /// The user, or a tool on the user's behalf.
+        User = "user",
+        /// The model.
+        Model = "model",
+        /// The system prompt.
+        System = "system",
     }
 }
 
@@ -212,7 +196,7 @@ impl ToolConfig {
     }
 
     /// Writes the fields.
-    pub fn write(&self, out: &mut ObjectWriter<'_>) {
+    pub(crate) fn write(&self, out: &mut ObjectWriter<'_>) {
         out.optional_text("mode", self.mode.as_deref());
         if let Some(names) = &self.allowed_function_names {
             out.texts("allowedFunctionNames", names);

@@ -74,7 +74,7 @@ impl HookIdentity {
 
     /// Adds the name of the extension that the hook comes from.
     #[must_use]
-    pub fn with_extension(mut self, extension: &str) -> Self {
+    pub(crate) fn with_extension(mut self, extension: &str) -> Self {
         Arc::make_mut(&mut self.names).extension = Some(extension.into());
         self
     }

@@ -92,7 +92,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// Limits lines to the given number of bytes instead of [`MAX_LINE`].
     #[must_use]
-    pub fn with_limit(mut self, limit: usize) -> Self {
+    pub(crate) fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
@@ -105,7 +105,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Returns the stream, without the bytes already read from it.
-    pub fn into_inner(self) -> R {
+    pub(crate) fn into_inner(self) -> R {
         self.reader
     }
 

@@ -52,7 +52,7 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
 ///
 /// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
 /// submodule, which begins with `gitdir: `.
-pub fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+pub(crate) fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let mut projects = Search::above(directory, home).within;
     projects.retain(|directory| has_settings(directory));
     projects

@@ -2,10 +2,9 @@
 
 use super::keywords::AuditLevel;
 use super::keywords::FailBehavior;
-use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use crate::language;
-use hook_json::field::Field;
-use hook_json::field::FieldKind::{self, *};
+use hook_json::field::FieldKind::{self, Integer, ListOf, Text, Unsigned};
+use hook_json::fields;
 use hook_protocol::event::{self, EVENT_NAME_PATTERN};
 
 /// The priority of hooks that set none.
@@ -22,22 +21,6 @@ const PRIORITY: FieldKind = Integer(-(MAX_PRIORITY as i64), MAX_PRIORITY as i64)
 const MILLISECONDS: FieldKind = Unsigned(1, Some(MAX_TIMEOUT_MILLISECONDS));
 
 const TEXTS: FieldKind = ListOf(&Text);
-
-/// Tables of fields: name, kind, default or presence, and description.
-macro_rules! fields {
-    ($(#[$doc:meta])* $visibility:vis $table:ident:
-     $($name:tt $kind:expr, $(= $default:literal)? $($presence:ident)?, $about:literal;)+) => {
-        $(#[$doc])*
-        $visibility static $table: [Field; [$($about),+].len()] =
-            [$(fields!(@ $name, $kind, $(= $default)? $($presence)?, $about)),+];
-    };
-    (@ $name:expr, $kind:expr, = $default:expr, $about:expr) => {
-        Field::with_default($name, $kind, $default, $about)
-    };
-    (@ $name:expr, $kind:expr, $presence:ident, $about:expr) => {
-        Field::$presence($name, $kind, $about)
-    };
-}
 
 fields! {
     /// The top-level fields of a file.
@@ -149,19 +132,19 @@ fields! {
 fields! {
     /// The fields of an object matcher.
     pub MATCHER_FIELDS:
-    KIND OneOrMore, optional,
+    "kind" OneOrMore, optional,
         "What the tool does, whatever it is called: `shell`, `file_read`, `file_write`, `web`, `mcp`, \
          `agent` or `other`; or several, of which it does one.";
-    TOOL OneOrMore, optional,
+    "tool" OneOrMore, optional,
         "The tool's name in any agent, so that `Bash` is also `run_shell_command`; or several, of \
          which it has one.";
-    TOOL_PATTERN Text, optional,
+    "toolPattern" Text, optional,
         "A regular expression that is looked for in each of the tool's names.";
-    PATH_PATTERN OneOrMore, optional,
+    "pathPattern" OneOrMore, optional,
         "A glob that a path of the input matches; or several, of which one must. Relative globs begin \
          at `cwd`, one without `/` is compared with the last component, and one that begins with `!` \
          excludes paths.";
-    COMMAND_PATTERN Text, optional,
+    "commandPattern" Text, optional,
         "A regular expression that is looked for in a command of the input.";
 }
 
@@ -210,6 +193,7 @@ fields! {
 mod tests {
     use super::*;
     use crate::{HooksConfig, RegistrationLimits, WorkerRules};
+    use hook_json::field::Field;
 
     #[test]
     fn defaults_are_those_of_the_engine() {

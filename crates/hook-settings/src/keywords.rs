@@ -1,39 +1,11 @@
 //! Values of settings that are one of a few names.
 
-/// Defines an enum whose variants have names in settings and messages.
-macro_rules! keywords {
-    ($(#[$meta:meta])* $type:ident { $($(#[$doc:meta])+ $variant:ident = $name:literal,)+ }) => {
-        $(#[$meta])*
-        pub enum $type {
-            $($(#[$doc])+ $variant,)+
-        }
-
-        impl $type {
-            /// All values.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-
-            /// The names of all values.
-            pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
-
-            /// Returns the value with that name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|value| value.as_str() == name)
-            }
-
-            /// Returns the name used in settings and messages.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
-            }
-        }
-    };
-}
+use hook_json::keywords;
 
 keywords! {
     /// The consequence of a hook's failure for the event.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-    FailBehavior {
+    pub enum FailBehavior {
         /// The failure is reported and the event proceeds.
         #[default]
         Continue = "continue",
@@ -46,7 +18,7 @@ keywords! {
     /// The level of detail of an audit; each level includes the previous ones.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
     #[non_exhaustive]
-    AuditLevel {
+    pub enum AuditLevel {
         /// Nothing.
         Off = "off",
         /// Hooks added or removed; blocks, asks, stops and failures.
@@ -62,7 +34,7 @@ keywords! {
 keywords! {
     /// The severity of a problem.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    Severity {
+    pub enum Severity {
         /// Everything works; this may be an improvement.
         Hint = "hint",
         /// Something was replaced or ignored.
@@ -75,7 +47,7 @@ keywords! {
 keywords! {
     /// The origin of a hook's timeout.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    TimeoutOrigin {
+    pub enum TimeoutOrigin {
         /// The hook itself.
         Hook = "hook",
         /// `defaultTimeout` of its file.

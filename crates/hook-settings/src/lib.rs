@@ -79,7 +79,7 @@ pub use definition::variables;
 pub use definition::{EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules};
 pub use diagnostic::{Diagnostic, Location};
 pub use discovery::Search;
-pub use discovery::{discover, enclosing_projects, nearest_project};
+pub use discovery::{discover, nearest_project};
 pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
 pub use fields::{CONFIG_FIELDS, DEFAULT_PRIORITY, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};

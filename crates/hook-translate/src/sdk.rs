@@ -1,49 +1,30 @@
 //! The SDKs whose payloads the engine understands.
 
-use std::fmt;
-
+use hook_json::keywords;
 use hook_json::{JsonKind, RawJson, RawObject};
 use hook_protocol::model::LlmRole;
 
 use crate::TranslateError;
 
-/// The form of a model payload (docs/model-sdks.md).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Sdk {
-    /// Google's GenAI SDK, v1: `contents` of parts.
-    GenAi,
-    /// OpenAI's chat completions: `messages` and `choices`.
-    OpenAiChat,
-    /// OpenAI's responses: `input` and `output` of items.
-    OpenAiResponses,
-    /// Anthropic's messages: a conversation of blocks. It can only be named, not detected.
-    Anthropic,
-    /// The stable form itself, which needs no translation.
-    Stable,
+keywords! {
+    /// The form of a model payload (docs/model-sdks.md).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Sdk {
+        /// Google's GenAI SDK, v1: `contents` of parts.
+        GenAi = "genai",
+        /// OpenAI's chat completions: `messages` and `choices`.
+        OpenAiChat = "openai-chat",
+        /// OpenAI's responses: `input` and `output` of items.
+        OpenAiResponses = "openai-responses",
+        /// Anthropic's messages: a conversation of blocks. It can only be named, not detected.
+        Anthropic = "anthropic",
+        /// The stable form itself, which needs no translation.
+        Stable = "stable",
+    }
 }
 
 impl Sdk {
-    /// All forms.
-    pub const ALL: [Self; 5] =
-        [Self::GenAi, Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Stable];
-
-    /// Returns the name in an input's `sdk` field.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::GenAi => "genai",
-            Self::OpenAiChat => "openai-chat",
-            Self::OpenAiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::Stable => "stable",
-        }
-    }
-
-    /// Returns the SDK of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|sdk| sdk.as_str() == name)
-    }
-
     /// Returns all names, for messages.
     pub(crate) fn names() -> String {
         Self::ALL.map(Self::as_str).join(", ")
@@ -77,12 +58,6 @@ impl Sdk {
             Some(messages) if messages.iter().all(is_stable_message) => Ok(Self::Stable),
             _ => Err(TranslateError::UnclearSdk),
         }
-    }
-}
-
-impl fmt::Display for Sdk {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

@@ -145,7 +145,7 @@ impl Trust {
     pub const NEVER: Self = Self::Missing { before: None, reason: None };
 
     /// A hook that changed since it was trusted.
-    pub fn changed(before: Arc<Grant>, reason: &str) -> Self {
+    pub(crate) fn changed(before: Arc<Grant>, reason: &str) -> Self {
         Self::Missing { before: Some(before), reason: Some(reason.into()) }
     }
 

@@ -1,5 +1,6 @@
 //! One entry of an audit.
 
+use hook_json::keywords;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -18,84 +19,39 @@ const MAX_REASON: usize = 1_024;
 /// The maximum length of a hook's name, or of a value that it changed, in bytes.
 const MAX_VALUE: usize = 256;
 
-/// The kind of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum AuditKind {
-    /// A hook was added.
-    Registered,
-    /// A hook was removed.
-    Unregistered,
-    /// A hook started.
-    Started,
-    /// A hook finished without failure.
-    Completed,
-    /// The event may proceed.
-    Allowed,
-    /// The event was blocked.
-    Blocked,
-    /// The user is to be asked.
-    Asked,
-    /// The agent is to stop.
-    Stopped,
-    /// A hook failed; or a request, if no hook is named.
-    Failed,
-    /// A hook changed its input.
-    Modified,
-    /// Entries are missing here.
-    Lagged,
+keywords! {
+    /// The kind of an entry.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum AuditKind {
+        /// A hook was added.
+        Registered = "registered",
+        /// A hook was removed.
+        Unregistered = "unregistered",
+        /// A hook started.
+        Started = "started",
+        /// A hook finished without failure.
+        Completed = "completed",
+        /// The event may proceed.
+        Allowed = "allowed",
+        /// The event was blocked.
+        Blocked = "blocked",
+        /// The user is to be asked.
+        Asked = "asked",
+        /// The agent is to stop.
+        Stopped = "stopped",
+        /// A hook failed; or a request, if no hook is named.
+        Failed = "failed",
+        /// A hook changed its input.
+        Modified = "modified",
+        /// Entries are missing here.
+        Lagged = "lagged",
+    }
 }
 
 impl AuditKind {
-    /// All kinds.
-    pub const ALL: [Self; 11] = [
-        Self::Registered,
-        Self::Unregistered,
-        Self::Started,
-        Self::Completed,
-        Self::Allowed,
-        Self::Blocked,
-        Self::Asked,
-        Self::Stopped,
-        Self::Failed,
-        Self::Modified,
-        Self::Lagged,
-    ];
-
-    /// The names of the kinds.
-    pub const NAMES: [&'static str; 11] = [
-        "registered",
-        "unregistered",
-        "started",
-        "completed",
-        "allowed",
-        "blocked",
-        "asked",
-        "stopped",
-        "failed",
-        "modified",
-        "lagged",
-    ];
-
-    /// Returns the name of the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Registered => "registered",
-            Self::Unregistered => "unregistered",
-            Self::Started => "started",
-            Self::Completed => "completed",
-            Self::Allowed => "allowed",
-            Self::Blocked => "blocked",
-            Self::Asked => "asked",
-            Self::Stopped => "stopped",
-            Self::Failed => "failed",
-            Self::Modified => "modified",
-            Self::Lagged => "lagged",
-        }
-    }
-
     /// Returns the lowest level that includes the kind.
-    pub fn level(self) -> AuditLevel {
+    pub(crate) fn level(self) -> AuditLevel {
         match self {
             Self::Allowed => AuditLevel::Decisions,
             Self::Started | Self::Completed | Self::Modified => AuditLevel::Verbose,

@@ -578,7 +578,7 @@ impl LiveConnection {
 
     /// Fails the call that an invalid message may have answered, or, if that call is unknown, all
     /// calls sent to the client and not answered yet.
-    pub fn receive_invalid(&self, call: Option<u64>, reason: String) {
+    pub(crate) fn receive_invalid(&self, call: Option<u64>, reason: String) {
         if let Link::Attached(transport) = &self.link {
             transport.take_unreadable(call, reason);
         }
@@ -627,7 +627,7 @@ impl LiveConnection {
     }
 
     /// Checks whether the client has, or had, hooks, or the connection was closed or opened.
-    pub fn has_hooks(&self) -> bool {
+    pub(crate) fn has_hooks(&self) -> bool {
         !matches!(self.link, Link::Unused)
     }
 

@@ -157,7 +157,7 @@ impl HookRegister {
     }
 
     /// Describes a hook declared by a worker.
-    pub fn from_worker(hook: &WorkerHook) -> Self {
+    pub(crate) fn from_worker(hook: &WorkerHook) -> Self {
         Self {
             hook_id: hook.hook.clone(),
             event_name: hook.event.clone(),
@@ -223,7 +223,7 @@ impl HookRegister {
     ///
     /// # Errors
     /// If anything is invalid: nothing is guessed, since the hook may be a guard.
-    pub fn to_hook(
+    pub(crate) fn to_hook(
         &self,
         events: &Events,
         target: CallTarget,

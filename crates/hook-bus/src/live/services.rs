@@ -35,7 +35,7 @@ pub struct ClientCall {
 impl ClientServices {
     /// Returns services of these names and the receiver of their calls. The client is not called
     /// for other services.
-    pub fn new(
+    pub(crate) fn new(
         offered: impl IntoIterator<Item = String>,
     ) -> (Arc<Self>, mpsc::Receiver<ClientCall>) {
         let (calls, receiver) = mpsc::channel(MAX_QUEUED);

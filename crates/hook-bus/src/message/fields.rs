@@ -1,5 +1,6 @@
 //! The fields of each message, for its schema.
 
+use hook_json::fields;
 use hook_protocol::event::DEFINITION_FIELDS;
 use hook_run::HookKind;
 use hook_run::WorkerStatus;
@@ -35,199 +36,144 @@ pub(super) const fn type_field(name: &'static str) -> Field {
     Field::required("type", FieldKind::Literal(name), "What message it is.")
 }
 
-/// A request, except `input`, which depends on the event.
-pub(crate) static REQUEST: [Field; 7] = [
-    type_field(kind::REQUEST),
-    Field::required("eventName", FieldKind::Text, "The event."),
-    Field::optional(
-        "correlationId",
-        CORRELATION_ID,
-        "An id that the response will have; without one, one is made.",
-    ),
-    Field::optional(
-        "deadlineMs",
-        FieldKind::Unsigned(0, None),
-        "How long after its acceptance the request must be answered, in milliseconds.",
-    ),
-    Field::optional(
-        "streams",
-        FieldKind::Bool,
-        "Asks for what each hook wrote to standard output and standard error.",
-    ),
-    Field::optional("inputs", FieldKind::Bool, "Asks for what each hook was told."),
-    Field::optional(
-        "runToken",
-        FieldKind::Text,
-        "The HOOK_RUN_TOKEN of the hook that waits for the answer, if one does.",
-    ),
-];
+/// Declares tables of messages, each with its name in the schema, its `type` if it has one of its
+/// own, and its fields.
+macro_rules! messages {
+    ($(#[$doc:meta])* $visibility:vis $table:ident: $(
+        $name:literal $($type:literal)? { $($field:tt)* }
+    )+) => {
+        $(#[$doc])*
+        $visibility static $table: [(&str, &[Field]); [$($name),+].len()] = [
+            $(($name, &fields!(@list $(..type_field($type);)? $($field)*))),+
+        ];
+    };
+}
+pub(super) use messages;
 
-/// The other messages of clients, by name.
-pub(crate) static CLIENT_MESSAGES: [(&str, &[Field]); 8] = [
-    ("subscribe", &[type_field("hook-subscribe")]),
-    ("status", &[type_field("hook-status")]),
-    ("tail", &[type_field("hook-tail")]),
-    (
-        "audit",
-        &[
-            type_field(kind::AUDIT),
-            Field::required("level", FieldKind::OneOf(&AuditLevel::NAMES), "How much to tell."),
-        ],
-    ),
-    (
-        "cancel",
-        &[
-            type_field("hook-cancel"),
-            Field::required("correlationId", CORRELATION_ID, "The id of the requests to cancel."),
-        ],
-    ),
-    (
-        "define-event",
-        &[
-            type_field("hook-define-event"),
-            Field::optional("correlationId", CORRELATION_ID, "The id of the reply."),
-            Field::required("eventName", FieldKind::Text, "The name of the event."),
-            DEFINITION_FIELDS[0],
-            DEFINITION_FIELDS[1],
-            DEFINITION_FIELDS[2],
-        ],
-    ),
-    ("reload", &[type_field("hook-reload")]),
-    (
-        "bridge",
-        &[
-            type_field("hook-bridge"),
-            Field::optional("correlationId", CORRELATION_ID, "The id of the reply."),
-            Field::required("agent", FieldKind::OneOf(&NAMES), "The agent that asks."),
-            Field::optional(
-                "event",
-                FieldKind::Text,
-                "What the agent calls the event; without it, what it says itself.",
-            ),
-            Field::required("said", FieldKind::Text, "What the agent wrote, as JSON in a string."),
-            Field::optional(
-                "deadlineMs",
-                FieldKind::Number,
-                "How long after its acceptance it must be answered.",
-            ),
-        ],
-    ),
-];
+fields! {
+    /// A request, except `input`, which depends on the event.
+    pub(crate) REQUEST:
+    ..type_field(kind::REQUEST);
+    "eventName" Text, required, "The event.";
+    "correlationId" CORRELATION_ID, optional,
+        "An id that the response will have; without one, one is made.";
+    "deadlineMs" Unsigned(0, None), optional,
+        "How long after its acceptance the request must be answered, in milliseconds.";
+    "streams" Bool, optional,
+        "Asks for what each hook wrote to standard output and standard error.";
+    "inputs" Bool, optional, "Asks for what each hook was told.";
+    "runToken" Text, optional,
+        "The HOOK_RUN_TOKEN of the hook that waits for the answer, if one does.";
+}
 
-pub(crate) static RESPONSE: [Field; 11] = [
-    type_field(kind::RESPONSE),
-    ECHOED_ID,
-    Field::optional(
-        "eventName",
-        FieldKind::Defined(defined::EVENT),
-        "The event; absent if the request named none that is known.",
-    ),
-    Field::required(
-        "success",
-        FieldKind::Bool,
-        "Whether every stage was completed; what hooks did there does not matter.",
-    ),
-    Field::optional("output", FieldKind::Open(&AGGREGATED), "What the hooks answered, merged."),
-    Field::optional("processed", FieldKind::Open(&PROCESSED), "What the caller is to do."),
-    Field::optional("hooks", FieldKind::ListOf(&FieldKind::Open(&HOOK)), "What each hook did."),
-    Field::optional(
-        "notStarted",
-        FieldKind::ListOf(&FieldKind::Open(&NOT_STARTED)),
-        "The hooks that were not started, because of what one of an earlier priority answered.",
-    ),
-    Field::optional(
-        "error",
-        FieldKind::Defined(defined::ERROR),
-        "The stage that failed, if one did.",
-    ),
-    Field::optional("engine", FieldKind::Open(&ENGINE), "Which engine of a fleet answered."),
-    Field::optional(
-        "warnings",
-        FieldKind::ListOf(&FieldKind::Text),
-        "What the caller should tell its user, such as settings that cannot be read and hooks that failed.",
-    ),
-];
+messages! {
+    /// The other messages of clients, by name.
+    pub(crate) CLIENT_MESSAGES:
+    "subscribe" "hook-subscribe" {}
+    "status" "hook-status" {}
+    "tail" "hook-tail" {}
+    "audit" {
+        ..type_field(kind::AUDIT);
+        "level" OneOf(&AuditLevel::NAMES), required, "How much to tell.";
+    }
+    "cancel" "hook-cancel" {
+        "correlationId" CORRELATION_ID, required, "The id of the requests to cancel.";
+    }
+    "define-event" "hook-define-event" {
+        "correlationId" CORRELATION_ID, optional, "The id of the reply.";
+        "eventName" Text, required, "The name of the event.";
+        ..DEFINITION_FIELDS[0];
+        ..DEFINITION_FIELDS[1];
+        ..DEFINITION_FIELDS[2];
+    }
+    "reload" "hook-reload" {}
+    "bridge" "hook-bridge" {
+        "correlationId" CORRELATION_ID, optional, "The id of the reply.";
+        "agent" OneOf(&NAMES), required, "The agent that asks.";
+        "event" Text, optional, "What the agent calls the event; without it, what it says itself.";
+        "said" Text, required, "What the agent wrote, as JSON in a string.";
+        "deadlineMs" Number, optional, "How long after its acceptance it must be answered.";
+    }
+}
 
-static AGGREGATED: [Field; 5] = [
-    Field::required("success", FieldKind::Bool, "Whether every hook succeeded."),
-    Field::optional(
-        "finalOutput",
-        FieldKind::Defined(defined::OUTPUT),
-        "The merged answer; absent if no hook gave one.",
-    ),
-    Field::required(
-        "allOutputs",
-        FieldKind::ListOf(&FieldKind::Defined(defined::OUTPUT)),
-        "All answers, in plan order.",
-    ),
-    Field::required(
-        "errors",
-        FieldKind::ListOf(&FieldKind::Open(&ERROR_REPORT)),
-        "What went wrong.",
-    ),
-    Field::required("totalDuration", FieldKind::Number, "The sum of durations, in milliseconds."),
-];
+fields! {
+    pub(crate) RESPONSE:
+    ..type_field(kind::RESPONSE);
+    ..ECHOED_ID;
+    "eventName" Defined(defined::EVENT), optional,
+        "The event; absent if the request named none that is known.";
+    "success" Bool, required,
+        "Whether every stage was completed; what hooks did there does not matter.";
+    "output" Open(&AGGREGATED), optional, "What the hooks answered, merged.";
+    "processed" Open(&PROCESSED), optional, "What the caller is to do.";
+    "hooks" ListOf(&Open(&HOOK)), optional, "What each hook did.";
+    "notStarted" ListOf(&Open(&NOT_STARTED)), optional,
+        "The hooks that were not started, because of what one of an earlier priority answered.";
+    "error" Defined(defined::ERROR), optional, "The stage that failed, if one did.";
+    "engine" Open(&ENGINE), optional, "Which engine of a fleet answered.";
+    "warnings" ListOf(&Text), optional,
+        "What the caller should tell its user, such as settings that cannot be read and hooks \
+         that failed.";
+}
 
-static ENGINE: [Field; 3] = [
-    Field::required("id", FieldKind::Text, "Tells it apart from others for as long as it runs."),
-    Field::required("version", FieldKind::Text, "Its version."),
-    Field::optional(
-        "settingsHash",
-        FieldKind::Text,
-        "What its settings are, and what is trusted of them, where it knows.",
-    ),
-];
+fields! {
+    AGGREGATED:
+    "success" Bool, required, "Whether every hook succeeded.";
+    "finalOutput" Defined(defined::OUTPUT), optional,
+        "The merged answer; absent if no hook gave one.";
+    "allOutputs" ListOf(&Defined(defined::OUTPUT)), required, "All answers, in plan order.";
+    "errors" ListOf(&Open(&ERROR_REPORT)), required, "What went wrong.";
+    "totalDuration" Number, required, "The sum of durations, in milliseconds.";
+}
 
-static NOT_STARTED: [Field; 5] = [
-    HOOK_NAME,
-    HOOK_TYPE,
-    HOOK_SOURCE,
-    HOOK_EXTENSION,
-    Field::required("endedBy", FieldKind::Text, "The hook by whose answer it was not."),
-];
+fields! {
+    ENGINE:
+    "id" Text, required, "Tells it apart from others for as long as it runs.";
+    "version" Text, required, "Its version.";
+    "settingsHash" Text, optional,
+        "What its settings are, and what is trusted of them, where it knows.";
+}
 
-static ERROR_REPORT: [Field; 3] = [
-    Field::required("message", FieldKind::Text, "What went wrong."),
-    Field::optional("hook", FieldKind::Text, "The hook it happened to."),
-    Field::optional("stage", FieldKind::Text, "The stage it happened in."),
-];
+fields! {
+    NOT_STARTED:
+    ..HOOK_NAME;
+    ..HOOK_TYPE;
+    ..HOOK_SOURCE;
+    ..HOOK_EXTENSION;
+    "endedBy" Text, required, "The hook by whose answer it was not.";
+}
 
-static PROCESSED: [Field; 11] = [
-    Field::required(
-        "decision",
-        FieldKind::OneOf(&["proceed", "ask", "retry", "block", "stop"]),
-        "The strongest of all answers.",
-    ),
-    Field::optional("reason", FieldKind::Text, "Why, unless it is `proceed`."),
-    Field::optional(
-        "retryAfterMs",
-        FieldKind::Number,
-        "How long to wait before the retry, in milliseconds.",
-    ),
-    Field::optional(
-        "granted",
-        FieldKind::Bool,
-        "Whether a hook grants what the user would be asked for.",
-    ),
-    Field::required("suppressOutput", FieldKind::Bool, "Whether to hide the event's output."),
-    Field::required("shouldStop", FieldKind::Bool, "Whether the agent should stop."),
-    Field::optional("stopReason", FieldKind::Text, "Why it should."),
-    Field::optional("systemMessage", FieldKind::Text, "A message for the display."),
-    Field::optional("modelMessage", FieldKind::Text, "The same message for the model."),
-    Field::optional("additionalContext", FieldKind::Text, "Text for the model."),
-    Field::optional(
-        "modified",
-        FieldKind::AnyObject,
-        "All changes of the tool's input, the request or the response, under its name.",
-    ),
-];
+fields! {
+    ERROR_REPORT:
+    "message" Text, required, "What went wrong.";
+    "hook" Text, optional, "The hook it happened to.";
+    "stage" Text, optional, "The stage it happened in.";
+}
 
-/// The error of a request that could not be served.
-pub(crate) static ERROR: [Field; 3] = [
-    Field::required("code", FieldKind::Text, "Which stage failed."),
-    Field::required("message", FieldKind::Text, "What went wrong, and how to fix it."),
-    Field::optional("details", FieldKind::AnyObject, "More about it."),
-];
+fields! {
+    PROCESSED:
+    "decision" OneOf(&["proceed", "ask", "retry", "block", "stop"]), required,
+        "The strongest of all answers.";
+    "reason" Text, optional, "Why, unless it is `proceed`.";
+    "retryAfterMs" Number, optional, "How long to wait before the retry, in milliseconds.";
+    "granted" Bool, optional, "Whether a hook grants what the user would be asked for.";
+    "suppressOutput" Bool, required, "Whether to hide the event's output.";
+    "shouldStop" Bool, required, "Whether the agent should stop.";
+    "stopReason" Text, optional, "Why it should.";
+    "systemMessage" Text, optional, "A message for the display.";
+    "modelMessage" Text, optional, "The same message for the model.";
+    "additionalContext" Text, optional, "Text for the model.";
+    "modified" AnyObject, optional,
+        "All changes of the tool's input, the request or the response, under its name.";
+}
+
+fields! {
+    /// The error of a request that could not be served.
+    pub(crate) ERROR:
+    "code" Text, required, "Which stage failed.";
+    "message" Text, required, "What went wrong, and how to fix it.";
+    "details" AnyObject, optional, "More about it.";
+}
 
 const HOOK_NAME: Field =
     Field::required("name", FieldKind::Text, "The hook's name, else its command.");
@@ -252,113 +198,87 @@ const HOOK_EXTENSION: Field = Field::optional(
     "The name of the extension, where it comes from one.",
 );
 
-const WORKER_HISTORY: [Field; 2] = [
-    Field::required(
-        "state",
-        FieldKind::OneOf(&WorkerStatus::STATES),
-        "How it is; a broken one is started no more.",
-    ),
-    Field::required("restarts", FieldKind::Unsigned(0, None), "How often it was started again."),
-];
+fields! {
+    WORKER_HISTORY:
+    "state" OneOf(&WorkerStatus::STATES), required, "How it is; a broken one is started no more.";
+    "restarts" Unsigned(0, None), required, "How often it was started again.";
+}
 
-/// A worker, identified by the first hook in the settings that calls it.
-static WORKER: [Field; 10] = [
-    Field::required("eventName", FieldKind::Text, "The event of that hook; `*` for every one."),
-    HOOK_NAME,
-    HOOK_TYPE,
-    Field::required("command", FieldKind::Text, "The beginning of its command, or its module."),
-    HOOK_SOURCE,
-    Field::optional("file", FieldKind::Text, "The settings file that it stands in."),
-    Field::optional("line", FieldKind::Unsigned(0, None), "The line there."),
-    Field::optional("column", FieldKind::Unsigned(0, None), "The column there."),
-    Field::required("hooks", FieldKind::Unsigned(1, None), "How many hooks call it."),
-    Field::required("worker", FieldKind::Open(&WORKER_STATUS), "How it is."),
-];
+fields! {
+    /// A worker, identified by the first hook in the settings that calls it.
+    WORKER:
+    "eventName" Text, required, "The event of that hook; `*` for every one.";
+    ..HOOK_NAME;
+    ..HOOK_TYPE;
+    "command" Text, required, "The beginning of its command, or its module.";
+    ..HOOK_SOURCE;
+    "file" Text, optional, "The settings file that it stands in.";
+    "line" Unsigned(0, None), optional, "The line there.";
+    "column" Unsigned(0, None), optional, "The column there.";
+    "hooks" Unsigned(1, None), required, "How many hooks call it.";
+    "worker" Open(&WORKER_STATUS), required, "How it is.";
+}
 
-static WORKER_STATUS: [Field; 5] = [
-    WORKER_HISTORY[0],
-    WORKER_HISTORY[1],
-    Field::optional("process", FieldKind::Unsigned(1, None), "The id of its process."),
-    Field::optional(
-        "failure",
-        FieldKind::Text,
-        "Why its last process ended, of one that should not have.",
-    ),
-    Field::optional("droppedAnswers", FieldKind::Open(&DROPPED), "Answers that nobody waited for."),
-];
+fields! {
+    WORKER_STATUS:
+    ..WORKER_HISTORY[0];
+    ..WORKER_HISTORY[1];
+    "process" Unsigned(1, None), optional, "The id of its process.";
+    "failure" Text, optional, "Why its last process ended, of one that should not have.";
+    "droppedAnswers" Open(&DROPPED), optional, "Answers that nobody waited for.";
+}
 
-static DROPPED: [Field; 2] = [
-    Field::required("late", FieldKind::Unsigned(0, None), "To calls that were over."),
-    Field::required("unknown", FieldKind::Unsigned(0, None), "To calls that never were."),
-];
+fields! {
+    DROPPED:
+    "late" Unsigned(0, None), required, "To calls that were over.";
+    "unknown" Unsigned(0, None), required, "To calls that never were.";
+}
 
-/// The result of a hook.
-static HOOK: [Field; 20] = [
-    HOOK_NAME,
-    HOOK_TYPE,
-    HOOK_SOURCE,
-    HOOK_EXTENSION,
-    Field::required("success", FieldKind::Bool, "Whether it exited with 0, or returned no error."),
-    Field::optional("exitCode", FieldKind::Number, "How its process exited, if it did."),
-    Field::optional("signal", FieldKind::Text, "The signal that ended it, such as SIGKILL."),
-    Field::required("duration", FieldKind::Number, "How long it ran, in milliseconds."),
-    Field::required(
-        "queued",
-        FieldKind::Number,
-        "How long it waited for a place, in milliseconds.",
-    ),
-    Field::optional(
-        "askedAgain",
-        FieldKind::Bool,
-        "Present where it ran again, on what other hooks had made of the input.",
-    ),
-    Field::optional("timedOut", FieldKind::Bool, "Present where its timeout ended it."),
-    Field::optional(
-        "leaked",
-        FieldKind::Bool,
-        "Present where what it started held its output open.",
-    ),
-    Field::optional("truncated", FieldKind::Bool, "Present where it wrote more than is kept."),
-    Field::optional(
-        "worker",
-        FieldKind::Open(&WORKER_HISTORY),
-        "Of a worker that was started again, or is broken: how it was when the call was over.",
-    ),
-    WARNINGS,
-    Field::optional("error", FieldKind::Text, "Why it failed."),
-    Field::optional(
-        "decision",
-        FieldKind::OneOf(&["proceed", "ask", "retry", "block", "stop"]),
-        "What it decided by itself, if what it wrote was asked for and was an answer.",
-    ),
-    Field::optional(
-        "stdout",
-        FieldKind::Text,
-        "What is kept of its standard output, if asked for.",
-    ),
-    Field::optional("stderr", FieldKind::Text, "What is kept of its standard error, if asked for."),
-    Field::optional("input", FieldKind::AnyObject, "What it was told, if asked for."),
-];
+fields! {
+    /// The result of a hook.
+    HOOK:
+    ..HOOK_NAME;
+    ..HOOK_TYPE;
+    ..HOOK_SOURCE;
+    ..HOOK_EXTENSION;
+    "success" Bool, required, "Whether it exited with 0, or returned no error.";
+    "exitCode" Number, optional, "How its process exited, if it did.";
+    "signal" Text, optional, "The signal that ended it, such as SIGKILL.";
+    "duration" Number, required, "How long it ran, in milliseconds.";
+    "queued" Number, required, "How long it waited for a place, in milliseconds.";
+    "askedAgain" Bool, optional,
+        "Present where it ran again, on what other hooks had made of the input.";
+    "timedOut" Bool, optional, "Present where its timeout ended it.";
+    "leaked" Bool, optional, "Present where what it started held its output open.";
+    "truncated" Bool, optional, "Present where it wrote more than is kept.";
+    "worker" Open(&WORKER_HISTORY), optional,
+        "Of a worker that was started again, or is broken: how it was when the call was over.";
+    ..WARNINGS;
+    "error" Text, optional, "Why it failed.";
+    "decision" OneOf(&["proceed", "ask", "retry", "block", "stop"]), optional,
+        "What it decided by itself, if what it wrote was asked for and was an answer.";
+    "stdout" Text, optional, "What is kept of its standard output, if asked for.";
+    "stderr" Text, optional, "What is kept of its standard error, if asked for.";
+    "input" AnyObject, optional, "What it was told, if asked for.";
+}
 
-static STARTED_HOOK: [Field; 5] = [
-    HOOK_NAME,
-    HOOK_TYPE,
-    HOOK_SOURCE,
-    HOOK_EXTENSION,
-    Field::required("timeout", FieldKind::Number, "How long it may run, in milliseconds."),
-];
+fields! {
+    STARTED_HOOK:
+    ..HOOK_NAME;
+    ..HOOK_TYPE;
+    ..HOOK_SOURCE;
+    ..HOOK_EXTENSION;
+    "timeout" Number, required, "How long it may run, in milliseconds.";
+}
 
-/// One operation of a JSON Patch.
-static CHANGE: [Field; 4] = [
-    Field::required("op", FieldKind::OneOf(&["add", "replace", "remove"]), "What was done."),
-    Field::required("path", FieldKind::Text, "Where, as JSON Pointer."),
-    Field::optional(
-        "value",
-        FieldKind::Any,
-        "The new value; the beginning of its text where it is cut.",
-    ),
-    Field::optional("cut", FieldKind::Unsigned(0, None), "How many bytes it had, where it is cut."),
-];
+fields! {
+    /// One operation of a JSON Patch.
+    CHANGE:
+    "op" OneOf(&["add", "replace", "remove"]), required, "What was done.";
+    "path" Text, required, "Where, as JSON Pointer.";
+    "value" Any, optional, "The new value; the beginning of its text where it is cut.";
+    "cut" Unsigned(0, None), optional, "How many bytes it had, where it is cut.";
+}
 
 const WITHHELD: Field = Field::optional(
     "withheld",
@@ -369,211 +289,99 @@ const WITHHELD: Field = Field::optional(
 const RECORDED_AT: Field =
     Field::required("at", FieldKind::Unsigned(0, None), "Microseconds since the recording began.");
 
-static RECORDED_GROUP: [Field; 2] = [
-    Field::required("priority", FieldKind::Number, "The priority of its hooks."),
-    Field::required(
-        "hooks",
-        FieldKind::Unsigned(1, None),
-        "How many of the response's hooks it is.",
-    ),
-];
+fields! {
+    RECORDED_GROUP:
+    "priority" Number, required, "The priority of its hooks.";
+    "hooks" Unsigned(1, None), required, "How many of the response's hooks it is.";
+}
 
-/// The other messages of the engine, by name; the last three answer `hook-tail` and are the lines
-/// of a recording.
-pub(crate) static ENGINE_MESSAGES: [(&str, &[Field]); 13] = [
-    (
-        "states",
-        &[
-            type_field("hook-states"),
-            Field::required(
-                "workers",
-                FieldKind::ListOf(&FieldKind::Open(&WORKER)),
-                "The workers of hooks that are trusted and switched on.",
-            ),
-            Field::optional("omitted", FieldKind::Unsigned(1, None), "How many more there are."),
-        ],
-    ),
-    (
-        "event-defined",
-        &[
-            type_field("hook-event-defined"),
-            Field::optional(
-                "correlationId",
-                FieldKind::Text,
-                "That of the message, if it had one.",
-            ),
-            Field::required("eventName", FieldKind::Defined(defined::EVENT), "The event."),
-        ],
-    ),
-    (
-        "hello",
-        &[
-            type_field("hook-hello"),
-            Field::required("engine", FieldKind::Text, "Who speaks."),
-            Field::required("version", FieldKind::Text, "The engine's version."),
-            Field::required(
-                "protocol",
-                FieldKind::Unsigned(1, None),
-                "The version of these messages.",
-            ),
-            Field::required("project", FieldKind::Text, "The project's directory."),
-            Field::required(
-                "clientToken",
-                FieldKind::Text,
-                "What gets this client's hooks back over another connection.",
-            ),
-            Field::optional(
-                "settingsHash",
-                FieldKind::Text,
-                "What the settings are, and what is trusted of them, where that is known.",
-            ),
-        ],
-    ),
-    (
-        "bridged",
-        &[
-            type_field("hook-bridged"),
-            ECHOED_ID,
-            Field::required("stdout", FieldKind::Text, "What the agent reads on standard output."),
-            Field::required("stderr", FieldKind::Text, "What it reads on standard error."),
-            Field::required(
-                "exitCode",
-                FieldKind::Unsigned(0, Some(255)),
-                "The exit code that it sees.",
-            ),
-            WARNINGS,
-        ],
-    ),
-    (
-        "started",
-        &[
-            type_field(kind::STARTED),
-            ECHOED_ID,
-            EVENT_NAME,
-            Field::required("hook", FieldKind::Open(&STARTED_HOOK), "The hook that runs now."),
-        ],
-    ),
-    (
-        "finished",
-        &[
-            type_field(kind::FINISHED),
-            ECHOED_ID,
-            EVENT_NAME,
-            Field::required("hook", FieldKind::Open(&HOOK), "What became of it."),
-        ],
-    ),
-    (
-        "reloaded",
-        &[
-            type_field("hook-reloaded"),
-            Field::required("success", FieldKind::Bool, "Whether the engine could be rebuilt."),
-            Field::required(
-                "totalHooks",
-                FieldKind::Unsigned(0, None),
-                "How many hooks there are.",
-            ),
-            Field::required(
-                "warnings",
-                FieldKind::ListOf(&FieldKind::Text),
-                "What is wrong with settings.",
-            ),
-        ],
-    ),
-    (
-        "lagged",
-        &[
-            type_field("hook-lagged"),
-            Field::required(
-                "missed",
-                FieldKind::Unsigned(0, None),
-                "How many messages were dropped.",
-            ),
-            Field::optional(
-                "tooLarge",
-                FieldKind::Unsigned(1, None),
-                "How many of them were each larger than all that may wait; absent if none was.",
-            ),
-        ],
-    ),
-    (
-        "refused",
-        &[
-            type_field("hook-refused"),
-            Field::required("message", FieldKind::Text, "Why the connection ends here."),
-        ],
-    ),
-    (
-        "audited",
-        &[
-            type_field(kind::AUDIT),
-            Field::required("at", FieldKind::Text, "When, ISO 8601."),
-            Field::required("kind", FieldKind::OneOf(&AuditKind::NAMES), "What happened."),
-            Field::optional("correlationId", CORRELATION_ID, "The request it happened for."),
-            Field::optional("session", FieldKind::Text, "The agent's session."),
-            Field::optional(
-                "agent",
-                FieldKind::Text,
-                "The agent, where it asked in its own words.",
-            ),
-            Field::optional("tool", FieldKind::Text, "The tool."),
-            Field::optional("asker", FieldKind::Text, "Who asked over a fleet: a public key."),
-            Field::optional("eventName", FieldKind::Defined(defined::EVENT), "The event."),
-            Field::optional("hook", FieldKind::Text, "The hook's name, else its command."),
-            Field::optional("reason", FieldKind::Text, "Why."),
-            Field::optional(
-                "changes",
-                FieldKind::ListOf(&FieldKind::Open(&CHANGE)),
-                "What was changed of the event's input, as JSON Patch.",
-            ),
-            Field::optional(
-                "missed",
-                FieldKind::Unsigned(1, None),
-                "How many entries are missing here.",
-            ),
-            WITHHELD,
-        ],
-    ),
-    (
-        "recording",
-        &[
-            type_field("hook-recording"),
-            Field::required("version", FieldKind::Unsigned(1, None), "The version of recordings."),
-            Field::required("engine", FieldKind::Text, "The engine's version."),
-            Field::required("startedAt", FieldKind::Text, "When it began, ISO 8601."),
-            Field::required("project", FieldKind::Text, "The project's directory."),
-        ],
-    ),
-    (
-        "recorded",
-        &[
-            RECORDED_AT,
-            Field::required(
-                "request",
-                FieldKind::Unsigned(0, None),
-                "Which request it belongs to.",
-            ),
-            Field::optional(
-                "groups",
-                FieldKind::ListOf(&FieldKind::Open(&RECORDED_GROUP)),
-                "With a response: which of its hooks ran together, unless all did.",
-            ),
-            Field::required(
-                "message",
-                FieldKind::AnyObject,
-                "The message, as its receivers see it.",
-            ),
-            WITHHELD,
-        ],
-    ),
-    (
-        "gap",
-        &[
-            RECORDED_AT,
-            Field::required(
-                "missed",
-                FieldKind::Unsigned(0, None),
-                "How many lines are missing here.",
-            ),
-        ],
-    ),
-];
+messages! {
+    /// The other messages of the engine, by name; the last three answer `hook-tail` and are the lines
+    /// of a recording.
+    pub(crate) ENGINE_MESSAGES:
+    "states" "hook-states" {
+        "workers" ListOf(&Open(&WORKER)), required,
+            "The workers of hooks that are trusted and switched on.";
+        "omitted" Unsigned(1, None), optional, "How many more there are.";
+    }
+    "event-defined" "hook-event-defined" {
+        "correlationId" Text, optional, "That of the message, if it had one.";
+        "eventName" Defined(defined::EVENT), required, "The event.";
+    }
+    "hello" "hook-hello" {
+        "engine" Text, required, "Who speaks.";
+        "version" Text, required, "The engine's version.";
+        "protocol" Unsigned(1, None), required, "The version of these messages.";
+        "project" Text, required, "The project's directory.";
+        "clientToken" Text, required, "What gets this client's hooks back over another connection.";
+        "settingsHash" Text, optional,
+            "What the settings are, and what is trusted of them, where that is known.";
+    }
+    "bridged" "hook-bridged" {
+        ..ECHOED_ID;
+        "stdout" Text, required, "What the agent reads on standard output.";
+        "stderr" Text, required, "What it reads on standard error.";
+        "exitCode" Unsigned(0, Some(255)), required, "The exit code that it sees.";
+        ..WARNINGS;
+    }
+    "started" {
+        ..type_field(kind::STARTED);
+        ..ECHOED_ID;
+        ..EVENT_NAME;
+        "hook" Open(&STARTED_HOOK), required, "The hook that runs now.";
+    }
+    "finished" {
+        ..type_field(kind::FINISHED);
+        ..ECHOED_ID;
+        ..EVENT_NAME;
+        "hook" Open(&HOOK), required, "What became of it.";
+    }
+    "reloaded" "hook-reloaded" {
+        "success" Bool, required, "Whether the engine could be rebuilt.";
+        "totalHooks" Unsigned(0, None), required, "How many hooks there are.";
+        "warnings" ListOf(&Text), required, "What is wrong with settings.";
+    }
+    "lagged" "hook-lagged" {
+        "missed" Unsigned(0, None), required, "How many messages were dropped.";
+        "tooLarge" Unsigned(1, None), optional,
+            "How many of them were each larger than all that may wait; absent if none was.";
+    }
+    "refused" "hook-refused" {
+        "message" Text, required, "Why the connection ends here.";
+    }
+    "audited" {
+        ..type_field(kind::AUDIT);
+        "at" Text, required, "When, ISO 8601.";
+        "kind" OneOf(&AuditKind::NAMES), required, "What happened.";
+        "correlationId" CORRELATION_ID, optional, "The request it happened for.";
+        "session" Text, optional, "The agent's session.";
+        "agent" Text, optional, "The agent, where it asked in its own words.";
+        "tool" Text, optional, "The tool.";
+        "asker" Text, optional, "Who asked over a fleet: a public key.";
+        "eventName" Defined(defined::EVENT), optional, "The event.";
+        "hook" Text, optional, "The hook's name, else its command.";
+        "reason" Text, optional, "Why.";
+        "changes" ListOf(&Open(&CHANGE)), optional,
+            "What was changed of the event's input, as JSON Patch.";
+        "missed" Unsigned(1, None), optional, "How many entries are missing here.";
+        ..WITHHELD;
+    }
+    "recording" "hook-recording" {
+        "version" Unsigned(1, None), required, "The version of recordings.";
+        "engine" Text, required, "The engine's version.";
+        "startedAt" Text, required, "When it began, ISO 8601.";
+        "project" Text, required, "The project's directory.";
+    }
+    "recorded" {
+        ..RECORDED_AT;
+        "request" Unsigned(0, None), required, "Which request it belongs to.";
+        "groups" ListOf(&Open(&RECORDED_GROUP)), optional,
+            "With a response: which of its hooks ran together, unless all did.";
+        "message" AnyObject, required, "The message, as its receivers see it.";
+        ..WITHHELD;
+    }
+    "gap" {
+        ..RECORDED_AT;
+        "missed" Unsigned(0, None), required, "How many lines are missing here.";
+    }
+}

@@ -1,5 +1,6 @@
 //! One recorded request, with its hooks and its response.
 
+use hook_json::keywords;
 use std::time::Duration;
 
 use hook_json::{JsonObject, RawJson, RawObject};
@@ -75,48 +76,24 @@ pub struct RecordedHook {
     pub result: Option<JsonObject>,
 }
 
-/// The outcome of a request or a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RecordedOutcome {
-    /// The event proceeds.
-    Proceed,
-    /// The user is asked.
-    Ask,
-    /// The request is retried after a delay.
-    Retry,
-    /// The event was blocked.
-    Block,
-    /// The agent stops.
-    Stop,
-    /// A stage or the hook failed, without a decision.
-    Failed,
-    /// The recording has no outcome.
-    Unfinished,
-}
-
-impl RecordedOutcome {
-    /// All outcomes.
-    pub const ALL: [Self; 7] = [
-        Self::Proceed,
-        Self::Ask,
-        Self::Retry,
-        Self::Block,
-        Self::Stop,
-        Self::Failed,
-        Self::Unfinished,
-    ];
-
-    /// Returns the outcome's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Proceed => "proceed",
-            Self::Ask => "ask",
-            Self::Retry => "retry",
-            Self::Block => "block",
-            Self::Stop => "stop",
-            Self::Failed => "failed",
-            Self::Unfinished => "unfinished",
-        }
+keywords! {
+    /// The outcome of a request or a hook.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum RecordedOutcome {
+        /// The event proceeds.
+        Proceed = "proceed",
+        /// The user is asked.
+        Ask = "ask",
+        /// The request is retried after a delay.
+        Retry = "retry",
+        /// The event was blocked.
+        Block = "block",
+        /// The agent stops.
+        Stop = "stop",
+        /// A stage or the hook failed, without a decision.
+        Failed = "failed",
+        /// The recording has no outcome.
+        Unfinished = "unfinished",
     }
 }
 

@@ -63,7 +63,7 @@ pub struct InvalidLine {
 impl ClientMessage {
     /// Parses a line. This always succeeds: an invalid line becomes a request that will be answered
     /// `invalid_request`.
-    pub fn read(line: Line) -> Self {
+    pub(crate) fn read(line: Line) -> Self {
         let number = line.number();
         let object = match parse(line) {
             Ok(object) => object,

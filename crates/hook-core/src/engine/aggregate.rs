@@ -55,7 +55,7 @@ impl AggregatedHookResult {
     }
 
     /// Returns the result of an event for which a stage of the pipeline failed.
-    pub fn failed(error: ErrorReport) -> Self {
+    pub(crate) fn failed(error: ErrorReport) -> Self {
         Self { success: false, errors: vec![error], ..Self::empty_success() }
     }
 

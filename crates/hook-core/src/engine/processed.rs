@@ -180,7 +180,7 @@ impl ProcessedHookResult {
     }
 
     /// Interprets the common fields of an aggregated result. No other code does.
-    pub fn process(event: HookEventName, aggregated: AggregatedHookResult) -> Self {
+    pub(crate) fn process(event: HookEventName, aggregated: AggregatedHookResult) -> Self {
         let Some(merged) = &aggregated.final_output else { return Self::of(aggregated) };
         // Some strategies drop the common fields; read them from the outputs.
         let view = match event.row().merge {

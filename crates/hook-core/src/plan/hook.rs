@@ -134,7 +134,7 @@ impl Hook {
     }
 
     /// Returns `true` if the hook may run: its user trusts it, or it needs no trust.
-    pub fn is_trusted(&self) -> bool {
+    pub(crate) fn is_trusted(&self) -> bool {
         self.trust.is_trusted()
     }
 
@@ -154,7 +154,11 @@ impl Hook {
     }
 
     /// Returns a hook that blocks `event` in place of this hook, which listens to every event.
-    pub fn placeholder_for(&self, event: HookEventName, executor: Arc<dyn HookExecutor>) -> Self {
+    pub(crate) fn placeholder_for(
+        &self,
+        event: HookEventName,
+        executor: Arc<dyn HookExecutor>,
+    ) -> Self {
         let spec = HookSpec {
             identity: HookIdentity::new(
                 self.display_name(),
@@ -229,7 +233,7 @@ impl Hook {
     }
 
     /// Returns a warning about it, in the form that callers receive.
-    pub fn format_warning(&self, text: &str) -> String {
+    pub(crate) fn format_warning(&self, text: &str) -> String {
         self.identity.format_warning(text)
     }
 }

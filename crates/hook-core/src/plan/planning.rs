@@ -41,7 +41,7 @@ impl HookRegistry {
     }
 
     /// Returns the guards that did not match the original input, but match the changed one.
-    pub fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
+    pub(crate) fn late_guards(&self, plan: &Plan, changed: &EventInput) -> Vec<PlannedHook> {
         let input = MatchInput::of_event(HookInput::new(changed.clone()));
         let facts = Facts::of(&input, self.surroundings());
         let matched =

@@ -25,7 +25,7 @@ impl PlannedHook {
     }
 
     /// Returns the hook if its matcher also matches the input.
-    pub fn if_input_matches(mut self, facts: &Facts<'_>) -> Option<Self> {
+    pub(crate) fn if_input_matches(mut self, facts: &Facts<'_>) -> Option<Self> {
         match self.hook.matcher.check(facts) {
             FilterOutcome::Yes => {}
             FilterOutcome::GaveUp(why) => drop(self.warning.get_or_insert(why)),

@@ -51,7 +51,7 @@ impl WildcardWorker {
     }
 
     /// Returns `true` if the worker has no declaration yet, or one that is not in effect.
-    pub fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         let declaration = self.worker().map_or(0, |worker| worker.declaration_number());
         declaration == 0 || declaration != self.effective.load(Ordering::Acquire)
     }
@@ -103,7 +103,7 @@ impl WildcardWorker {
     }
 
     /// Returns the warning for every event if its hooks are unknown or incomplete.
-    pub fn notice(&self) -> Option<String> {
+    pub(crate) fn notice(&self) -> Option<String> {
         let problem = self.problem();
         let worker = self.worker()?;
         let unknown =

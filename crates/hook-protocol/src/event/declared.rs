@@ -13,7 +13,8 @@ use super::merge_strategy::MergeStrategy;
 use super::row::{EventRow, HookEventName, WILDCARD};
 use crate::event::input::BASE_FIELDS;
 use hook_json::JsonObject;
-pub(super) use hook_json::field::{self, Field, FieldKind};
+use hook_json::field;
+use hook_json::fields;
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::text::{is_hidden, nearest, shortened};
 
@@ -32,39 +33,22 @@ const MAX_ROWS: usize = 10_000;
 /// The maximum length of a field's name and of `blockMeans`, in bytes.
 const MAX_TEXT: usize = 256;
 
-/// The fields of an event definition in settings and messages, without its name.
-pub const DEFINITION_FIELDS: [Field; 3] = [
-    Field::optional(
-        "matching",
-        FieldKind::Closed(&MATCHING_FIELDS),
-        "What matchers are compared with; without it, every matcher matches.",
-    ),
-    Field::with_default(
-        "merge",
-        FieldKind::OneOf(&MergeStrategy::NAMES),
-        "\"or-decision\"",
-        "How several answers become one.",
-    ),
-    Field::optional(
-        "blockMeans",
-        FieldKind::TextUpTo(MAX_TEXT),
-        "What a block means to the caller; without it, it means nothing.",
-    ),
-];
+fields! {
+    /// The fields of an event definition in settings and messages, without its name.
+    pub DEFINITION_FIELDS:
+    "matching" Closed(&MATCHING_FIELDS), optional,
+        "What matchers are compared with; without it, every matcher matches.";
+    "merge" OneOf(&MergeStrategy::NAMES), = "\"or-decision\"", "How several answers become one.";
+    "blockMeans" TextUpTo(MAX_TEXT), optional,
+        "What a block means to the caller; without it, it means nothing.";
+}
 
-/// The fields of `matching`. A definition has exactly one of them.
-pub static MATCHING_FIELDS: [Field; 2] = [
-    Field::optional(
-        "exact",
-        FieldKind::Text,
-        "The field of the input that matchers are compared with exactly.",
-    ),
-    Field::optional(
-        "pattern",
-        FieldKind::Text,
-        "The field of the input that matchers are patterns for.",
-    ),
-];
+fields! {
+    /// The fields of `matching`. A definition has exactly one of them.
+    pub MATCHING_FIELDS:
+    "exact" Text, optional, "The field of the input that matchers are compared with exactly.";
+    "pattern" Text, optional, "The field of the input that matchers are patterns for.";
+}
 
 /// Returns `true` if the name matches [`EVENT_NAME_PATTERN`].
 fn is_event_name(name: &str) -> bool {
@@ -462,7 +446,7 @@ impl Events {
     }
 
     /// Returns the names of all events, separated by commas.
-    pub fn names(&self) -> String {
+    pub(crate) fn names(&self) -> String {
         self.all().map(HookEventName::as_str).collect::<Vec<_>>().join(", ")
     }
 

@@ -24,7 +24,7 @@ impl Matching {
     pub const TOOL_NAME: Self = Self::Pattern { field: "tool_name" };
 
     /// Returns an exact comparison with a field that can be any text.
-    pub const fn exact(field: &'static str) -> Self {
+    pub(crate) const fn exact(field: &'static str) -> Self {
         Self::Exact { field, keywords: &[] }
     }
 

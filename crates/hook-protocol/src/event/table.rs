@@ -289,7 +289,7 @@ events! {
         aliases: &["session_start"],
         topic: Topic::Sessions,
         moment: "a session begins",
-        matching: Matching::Exact { field: "source", keywords: SessionStartSource::WORDS },
+        matching: Matching::Exact { field: "source", keywords: &SessionStartSource::NAMES },
         answers: &["env"],
     }
     /// A session ends.
@@ -297,7 +297,7 @@ events! {
         aliases: &["session_end"],
         topic: Topic::Sessions,
         moment: "a session ends",
-        matching: Matching::Exact { field: "reason", keywords: SessionEndReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: &SessionEndReason::NAMES },
         merge: MergeStrategy::Simple,
     }
     /// Before the conversation is compressed.
@@ -305,7 +305,7 @@ events! {
         aliases: &["pre_compress"],
         topic: Topic::Context,
         moment: "the conversation is about to be compressed",
-        matching: Matching::Exact { field: "trigger", keywords: PreCompressTrigger::WORDS },
+        matching: Matching::Exact { field: "trigger", keywords: &PreCompressTrigger::NAMES },
         merge: MergeStrategy::Simple,
         block_means: Some("the conversation is not compressed, where the agent can still cancel it"),
         answers: &["cancel", "compaction"],
@@ -441,7 +441,7 @@ events! {
         aliases: &["post_compress"],
         topic: Topic::Context,
         moment: "the conversation was compressed",
-        matching: Matching::Exact { field: "trigger", keywords: PreCompressTrigger::WORDS },
+        matching: Matching::Exact { field: "trigger", keywords: &PreCompressTrigger::NAMES },
         merge: MergeStrategy::Observe,
     }
     /// The prompt for the summary is being created.
@@ -464,7 +464,7 @@ events! {
         aliases: &["before_session_switch"],
         topic: Topic::Sessions,
         moment: "the agent is about to change to another session",
-        matching: Matching::Exact { field: "reason", keywords: SwitchReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: &SwitchReason::NAMES },
         merge: MergeStrategy::Last,
         block_means: Some("the agent stays in its session"),
         answers: &["cancel"],
@@ -474,7 +474,7 @@ events! {
         aliases: &["session_switch"],
         topic: Topic::Sessions,
         moment: "the agent changed to another session",
-        matching: Matching::Exact { field: "reason", keywords: SwitchReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: &SwitchReason::NAMES },
         merge: MergeStrategy::Observe,
     }
     /// Before the conversation branches.
@@ -514,7 +514,7 @@ events! {
         aliases: &["auto_compaction_start"],
         topic: Topic::Context,
         moment: "the agent begins to compress its conversation by itself",
-        matching: Matching::Exact { field: "reason", keywords: CompactionReason::WORDS },
+        matching: Matching::Exact { field: "reason", keywords: &CompactionReason::NAMES },
         merge: MergeStrategy::Observe,
     }
     /// An automatic compression finished or failed.

@@ -1,7 +1,7 @@
 //! The fields of the stable form, for its schema.
 
 use super::LlmRole;
-pub(super) use hook_json::field::{Field, FieldKind};
+use hook_json::fields;
 
 /// The schema name of the stable request.
 pub const REQUEST: &str = "LLMRequest";
@@ -14,76 +14,62 @@ pub const TOOL_CONFIG: &str = "ToolConfig";
 pub const OLDER_NAMES: [(&str, &str); 2] =
     [("llm_request", "model_request"), ("llm_response", "model_response")];
 
-/// The fields of a model request.
-pub static REQUEST_FIELDS: [Field; 4] = [
-    Field::optional("model", FieldKind::Text, "The model's name."),
-    Field::optional(
-        "messages",
-        FieldKind::ListOf(&FieldKind::Open(&MESSAGE_FIELDS)),
-        "The conversation, oldest message first.",
-    ),
-    Field::optional(
-        "config",
-        FieldKind::AnyObject,
-        "Generation settings: `temperature`, `maxOutputTokens`, `topP`, `topK` and others.",
-    ),
-    Field::optional(
-        "toolConfig",
-        FieldKind::Defined(TOOL_CONFIG),
-        "Which tools the model may call.",
-    ),
-];
+fields! {
+    /// The fields of a model request.
+    pub REQUEST_FIELDS:
+    "model" Text, optional, "The model's name.";
+    "messages" ListOf(&Open(&MESSAGE_FIELDS)), optional, "The conversation, oldest message first.";
+    "config" AnyObject, optional,
+        "Generation settings: `temperature`, `maxOutputTokens`, `topP`, `topK` and others.";
+    "toolConfig" Defined(TOOL_CONFIG), optional, "Which tools the model may call.";
+}
 
-static MESSAGE_FIELDS: [Field; 2] = [
-    Field::required("role", FieldKind::OneOf(&LlmRole::NAMES), "Who speaks."),
-    Field::required("content", FieldKind::Text, "What is said."),
-];
+fields! {
+    MESSAGE_FIELDS:
+    "role" OneOf(&LlmRole::NAMES), required, "Who speaks.";
+    "content" Text, required, "What is said.";
+}
 
-/// The fields of a tool config.
-pub static TOOL_CONFIG_FIELDS: [Field; 2] = [
-    Field::optional("mode", FieldKind::Text, "`NONE`, `ANY`, `AUTO`, or what else the SDK knows."),
-    Field::optional(
-        "allowedFunctionNames",
-        FieldKind::ListOf(&FieldKind::Text),
-        "The names of the tools that may be called.",
-    ),
-];
+fields! {
+    /// The fields of a tool config.
+    pub TOOL_CONFIG_FIELDS:
+    "mode" Text, optional, "`NONE`, `ANY`, `AUTO`, or what else the SDK knows.";
+    "allowedFunctionNames" ListOf(&Text), optional, "The names of the tools that may be called.";
+}
 
-/// The fields of a model response.
-pub static RESPONSE_FIELDS: [Field; 3] = [
-    Field::optional("text", FieldKind::Text, "All text of the first candidate."),
-    Field::optional(
-        "candidates",
-        FieldKind::ListOf(&FieldKind::Open(&CANDIDATE_FIELDS)),
-        "The alternatives that the model gave.",
-    ),
-    Field::optional("usageMetadata", FieldKind::Open(&USAGE_FIELDS), "What the call cost."),
-];
+fields! {
+    /// The fields of a model response.
+    pub RESPONSE_FIELDS:
+    "text" Text, optional, "All text of the first candidate.";
+    "candidates" ListOf(&Open(&CANDIDATE_FIELDS)), optional,
+        "The alternatives that the model gave.";
+    "usageMetadata" Open(&USAGE_FIELDS), optional, "What the call cost.";
+}
 
-static CANDIDATE_FIELDS: [Field; 4] = [
-    Field::optional("content", FieldKind::Open(&CONTENT_FIELDS), "What the model said."),
-    Field::optional("finishReason", FieldKind::Text, "Why the model stopped."),
-    Field::optional("index", FieldKind::Number, "The candidate's number."),
-    Field::optional(
-        "safetyRatings",
-        FieldKind::ListOf(&FieldKind::Open(&SAFETY_FIELDS)),
-        "The provider's safety judgements.",
-    ),
-];
+fields! {
+    CANDIDATE_FIELDS:
+    "content" Open(&CONTENT_FIELDS), optional, "What the model said.";
+    "finishReason" Text, optional, "Why the model stopped.";
+    "index" Number, optional, "The candidate's number.";
+    "safetyRatings" ListOf(&Open(&SAFETY_FIELDS)), optional, "The provider's safety judgements.";
+}
 
-static CONTENT_FIELDS: [Field; 2] = [
-    Field::optional("role", FieldKind::Any, "Always `model`; not read."),
-    Field::optional("parts", FieldKind::ListOf(&FieldKind::Text), "The text parts."),
-];
+fields! {
+    CONTENT_FIELDS:
+    "role" Any, optional, "Always `model`; not read.";
+    "parts" ListOf(&Text), optional, "The text parts.";
+}
 
-static SAFETY_FIELDS: [Field; 3] = [
-    Field::optional("category", FieldKind::Text, "What was judged."),
-    Field::optional("probability", FieldKind::Text, "How likely it is."),
-    Field::optional("blocked", FieldKind::Bool, "Whether the provider blocked the content for it."),
-];
+fields! {
+    SAFETY_FIELDS:
+    "category" Text, optional, "What was judged.";
+    "probability" Text, optional, "How likely it is.";
+    "blocked" Bool, optional, "Whether the provider blocked the content for it.";
+}
 
-static USAGE_FIELDS: [Field; 3] = [
-    Field::optional("promptTokenCount", FieldKind::Number, "Tokens of the request."),
-    Field::optional("candidatesTokenCount", FieldKind::Number, "Tokens of the answer."),
-    Field::optional("totalTokenCount", FieldKind::Number, "Both."),
-];
+fields! {
+    USAGE_FIELDS:
+    "promptTokenCount" Number, optional, "Tokens of the request.";
+    "candidatesTokenCount" Number, optional, "Tokens of the answer.";
+    "totalTokenCount" Number, optional, "Both.";
+}

@@ -118,7 +118,10 @@ pub fn is_expressed_by_file_calls(call: &ToolCall<'_>) -> bool {
 ///
 /// # Errors
 /// If the written files are unknown; the error is the reason.
-pub fn to_patch(call: &ToolCall<'_>, files: &FileCalls) -> Result<Option<RawObject>, String> {
+pub(crate) fn to_patch(
+    call: &ToolCall<'_>,
+    files: &FileCalls,
+) -> Result<Option<RawObject>, String> {
     let ToolCall { name: tool, kind, arguments } = *call;
     let patch_object = |patch: &str| RawObject::build(|out| out.text(PATCH, patch));
     if find_tool(tool).is_some_and(|tool| tool.name == APPLY_PATCH) {

@@ -1,61 +1,25 @@
 //! Kinds of tools.
 
-use std::fmt;
-
-/// The kind of a tool. Matchers compare it as `kind`, and every input about a tool carries it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ToolKind {
-    /// Runs commands.
-    Shell,
-    /// Reads, lists or searches files.
-    FileRead,
-    /// Writes, edits, patches or deletes files.
-    FileWrite,
-    /// Reads from the web.
-    Web,
-    /// A tool of an MCP server.
-    Mcp,
-    /// Starts another agent.
-    Agent,
-    /// None of these, or unknown.
-    Other,
-}
-
-impl ToolKind {
-    /// All kinds.
-    pub const ALL: [Self; 7] = [
-        Self::Shell,
-        Self::FileRead,
-        Self::FileWrite,
-        Self::Web,
-        Self::Mcp,
-        Self::Agent,
-        Self::Other,
-    ];
-
-    /// Returns the kind's name in settings and inputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Shell => "shell",
-            Self::FileRead => "file_read",
-            Self::FileWrite => "file_write",
-            Self::Web => "web",
-            Self::Mcp => "mcp",
-            Self::Agent => "agent",
-            Self::Other => "other",
-        }
-    }
-
-    /// Returns the kind of the given name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-}
-
-impl fmt::Display for ToolKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+use hook_json::keywords;
+keywords! {
+    /// The kind of a tool. Matchers compare it as `kind`, and every input about a tool carries it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum ToolKind {
+        /// Runs commands.
+        Shell = "shell",
+        /// Reads, lists or searches files.
+        FileRead = "file_read",
+        /// Writes, edits, patches or deletes files.
+        FileWrite = "file_write",
+        /// Reads from the web.
+        Web = "web",
+        /// A tool of an MCP server.
+        Mcp = "mcp",
+        /// Starts another agent.
+        Agent = "agent",
+        /// None of these, or unknown.
+        Other = "other",
     }
 }
 

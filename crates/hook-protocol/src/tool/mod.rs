@@ -21,8 +21,9 @@ pub use arguments::{path_argument, paths_argument};
 pub use call::ToolCall;
 pub use command::ShellCommand;
 pub use file_call::FileCall;
+pub(crate) use file_calls::to_patch;
 pub use file_calls::{
-    FileCalls, file_calls, is_expressed_by_file_calls, to_patch, unreadable_patch, with_patch,
+    FileCalls, file_calls, is_expressed_by_file_calls, unreadable_patch, with_patch,
 };
 pub use files::{FileAccess, ToolFiles};
 pub use kind::ToolKind;

@@ -49,12 +49,12 @@ pub struct Answer {
 
 impl Answer {
     /// Creates the outcome of a hook that failed before it could answer.
-    pub fn failed(failure: HookFailure) -> Self {
+    pub(crate) fn failed(failure: HookFailure) -> Self {
         Self { failure: Some(failure), ..Self::default() }
     }
 
     /// Creates the outcome of a host function.
-    pub fn of_handler(event: HookEventName, output: Option<HookOutput>) -> Self {
+    pub(crate) fn of_handler(event: HookEventName, output: Option<HookOutput>) -> Self {
         let mut answer = Self::default();
         answer.output = output.map(|output| answer.take(output.revalidated(event)));
         answer

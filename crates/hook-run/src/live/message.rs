@@ -258,7 +258,7 @@ impl FromHook {
     ///
     /// # Errors
     /// Returns an error if the line is not a message; the session must end then.
-    pub fn read(line: String) -> Result<Self, InvalidMessage> {
+    pub(crate) fn read(line: String) -> Result<Self, InvalidMessage> {
         match RawObject::parse(line.as_str()) {
             Ok(object) => Self::of(&object.fields()),
             Err(error) => Err(InvalidMessage(format!(

@@ -91,7 +91,7 @@ pub static HOST_METHODS: [HostMethod; 20] = [
 
 impl HostMethod {
     /// Returns the method of this name.
-    pub fn from_name(name: &str) -> Option<&'static Self> {
+    pub(crate) fn from_name(name: &str) -> Option<&'static Self> {
         HOST_METHODS.iter().find(|method| method.name == name)
     }
 
@@ -106,7 +106,7 @@ impl HostMethod {
 
     /// Returns the result of a host that does not offer the method, as without a user; `None` if
     /// that is an error.
-    pub fn fallback(&self) -> Option<RawJson> {
+    pub(crate) fn fallback(&self) -> Option<RawJson> {
         match self.fallback {
             Fallback::Null => Some(RawJson::null()),
             Fallback::False => Some(RawJson::from_bool(false)),
@@ -116,7 +116,7 @@ impl HostMethod {
     }
 
     /// Returns `true` for a question to the user, which does not count as the hook's time.
-    pub fn is_question(&self) -> bool {
+    pub(crate) fn is_question(&self) -> bool {
         self.is_question
     }
 }

@@ -117,7 +117,7 @@ pub(super) struct CallRequest {
 
 impl CallSession {
     /// Creates a session that ends with its transport.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(false, true)
     }
 
@@ -208,12 +208,12 @@ impl CallSession {
     }
 
     /// Returns `true` if a transport is attached.
-    pub fn is_connected(&self) -> bool {
+    pub(crate) fn is_connected(&self) -> bool {
         matches!(self.shared.lock().link, Link::Up(_))
     }
 
     /// Returns the numbers of answers without a waiting call.
-    pub fn dropped(&self) -> DroppedAnswers {
+    pub(crate) fn dropped(&self) -> DroppedAnswers {
         self.shared.lock().dropped
     }
 

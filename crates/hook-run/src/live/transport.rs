@@ -58,7 +58,7 @@ impl Transport {
     ///
     /// # Errors
     /// Fails like [`next`](Self::next).
-    pub fn try_next(&mut self) -> Result<Option<ToHook>, HookFailure> {
+    pub(crate) fn try_next(&mut self) -> Result<Option<ToHook>, HookFailure> {
         self.sending = None;
         if let Some(call) = self.resend.pop_front() {
             return Ok(Some(ToHook::Call(call)));
@@ -130,7 +130,7 @@ impl Transport {
     }
 
     /// Closes the transport for a reason.
-    pub fn lost(mut self, why: HookFailure) {
+    pub(crate) fn lost(mut self, why: HookFailure) {
         self.why = Some(why);
     }
 }

@@ -13,7 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use add::{NewDefinition, missing_definitions, with_definitions};
-pub use text::{set_hook_enabled, with_server};
+pub(crate) use text::set_hook_enabled;
+pub use text::with_server;
 
 use super::Location;
 use super::document::Document;

@@ -13,7 +13,11 @@ use hook_json::{Comments, JsonKind, RawJson, locate_entries, without_comments};
 ///
 /// # Errors
 /// Returns an error if the text is not JSON, or another value occupies the position of the list.
-pub fn set_hook_enabled(text: &str, name: &str, enabled: bool) -> Result<String, Box<NotEditable>> {
+pub(crate) fn set_hook_enabled(
+    text: &str,
+    name: &str,
+    enabled: bool,
+) -> Result<String, Box<NotEditable>> {
     edited(text, |settings| if enabled { settings.enable(name) } else { settings.disable(name) })
 }
 

@@ -110,7 +110,7 @@ impl<'i> Facts<'i> {
 
     /// Returns the kinds of the tool: its own, and those that its arguments show. These are writing
     /// files for any tool, and reading files and running commands for an MCP or unknown tool.
-    pub fn kinds(&self) -> impl Iterator<Item = ToolKind> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = ToolKind> {
         let own = self.event().tool_kind();
         let call = self.event().tool_call();
         let names = |access| call.is_some_and(|call| ToolFiles::may_access(&call, access));

@@ -51,7 +51,7 @@ impl View {
     }
 
     /// Returns the schema of a value of that kind.
-    pub fn kind(self, kind: &FieldKind) -> Value {
+    pub(crate) fn kind(self, kind: &FieldKind) -> Value {
         match *kind {
             FieldKind::Any => json!({}),
             FieldKind::Text => json!({"type": "string"}),

@@ -122,7 +122,7 @@ impl Argument {
     }
 
     /// Returns `true` if a part of the text is not known.
-    pub fn has_unknown(&self) -> bool {
+    pub(crate) fn has_unknown(&self) -> bool {
         self.text.contains(UNKNOWN)
     }
 }

@@ -1,46 +1,11 @@
 //! Keywords of lifecycle events.
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)+
-        }
+use hook_json::keywords;
 
-        impl $name {
-            /// All variants, in the order of reference/events.md.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The names of all variants.
-            pub const WORDS: &'static [&'static str] = &[$($word,)+];
-
-            pub(crate) const EXPECTED: &'static str = concat!("one of", $(" `", $word, "`",)+);
-
-            /// Returns the name in the protocol.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
-                }
-            }
-
-            /// Returns the variant with that name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == name)
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(self.as_str())
-            }
-        }
-    };
-}
-
-words! {
+keywords! {
     /// The reason for the start of a session.
-    SessionStartSource {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SessionStartSource {
         /// The agent was started.
         Startup = "startup",
         /// An earlier session was resumed.
@@ -52,9 +17,10 @@ words! {
     }
 }
 
-words! {
+keywords! {
     /// The reason for the end of a session.
-    SessionEndReason {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SessionEndReason {
         /// The agent exited.
         Exit = "exit",
         /// The conversation was cleared.
@@ -68,9 +34,10 @@ words! {
     }
 }
 
-words! {
+keywords! {
     /// The trigger of a compression of the conversation.
-    PreCompressTrigger {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum PreCompressTrigger {
         /// The user asked for it.
         Manual = "manual",
         /// The context was full.
@@ -78,9 +45,10 @@ words! {
     }
 }
 
-words! {
+keywords! {
     /// The reason for a switch to another session.
-    SwitchReason {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SwitchReason {
         /// A new session began.
         New = "new",
         /// An earlier session was resumed.
@@ -90,9 +58,10 @@ words! {
     }
 }
 
-words! {
+keywords! {
     /// The reason for an automatic compression of the conversation.
-    CompactionReason {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum CompactionReason {
         /// The use of the context passed a threshold.
         Threshold = "threshold",
         /// The model refused the conversation as too long.

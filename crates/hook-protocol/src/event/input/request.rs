@@ -10,58 +10,42 @@ use crate::event::row::{HookEventName, ModelPayload};
 use crate::event::table::EventPayload;
 use crate::model::OLDER_NAMES;
 use crate::tool::{ToolCall, ToolFiles, ToolKind, is_mcp_tool_name};
-pub(super) use hook_json::field::{self, Field, FieldKind};
+use hook_json::field::{self, Field};
+use hook_json::fields;
 use hook_json::shape::{FieldReader, ShapeError, reject_duplicate_field};
 use hook_json::{JsonObject, ObjectWriter, RawObject};
 
 /// The maximum length of a request's value in the environment of a process, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
 
-/// The fields that every input has. A request can set them, except the event's name.
-pub static BASE_FIELDS: [Field; 5] = [
-    Field::optional(
-        "session_id",
-        FieldKind::ShortText(MAX_ENVIRONMENT_VALUE),
-        "Identifies the agent's session.",
-    ),
-    Field::optional(
-        "transcript_path",
-        FieldKind::Text,
-        "The file with the session's transcript; empty when there is none.",
-    ),
-    Field::optional(
-        "cwd",
-        FieldKind::ShortText(MAX_ENVIRONMENT_VALUE),
-        "The agent's working directory.",
-    ),
-    Field::optional("hook_event_name", FieldKind::Text, "The event."),
-    Field::optional("timestamp", FieldKind::Text, "When the event happened, ISO 8601."),
-];
+fields! {
+    /// The fields that every input has. A request can set them, except the event's name.
+    pub BASE_FIELDS:
+    "session_id" ShortText(MAX_ENVIRONMENT_VALUE), optional, "Identifies the agent's session.";
+    "transcript_path" Text, optional,
+        "The file with the session's transcript; empty when there is none.";
+    "cwd" ShortText(MAX_ENVIRONMENT_VALUE), optional, "The agent's working directory.";
+    "hook_event_name" Text, optional, "The event.";
+    "timestamp" Text, optional, "When the event happened, ISO 8601.";
+}
 
-/// The fields that the engine adds to every input about a tool. A request's own fields with these
-/// names are ignored.
-pub static TOOL_FIELDS: [Field; 3] = [
-    Field::required(
-        "kind",
-        FieldKind::OneOf(&["shell", "file_read", "file_write", "web", "mcp", "agent", "other"]),
-        "What the tool does.",
-    ),
-    Field::required(
-        "files",
-        FieldKind::ListOf(&FieldKind::Open(&FILE_FIELDS)),
-        "The files that the arguments name: those of a patch, too, and none of a shell command.",
-    ),
-    Field::optional(
-        "filesComplete",
-        FieldKind::Bool,
-        "`false` where files are missing in `files`: there are too many, or one has no readable path.",
-    ),
-];
+fields! {
+    /// The fields that the engine adds to every input about a tool. A request's own fields with these
+    /// names are ignored.
+    pub TOOL_FIELDS:
+    "kind" OneOf(&["shell", "file_read", "file_write", "web", "mcp", "agent", "other"]), required,
+        "What the tool does.";
+    "files" ListOf(&Open(&FILE_FIELDS)), required,
+        "The files that the arguments name: those of a patch, too, and none of a shell command.";
+    "filesComplete" Bool, optional,
+        "`false` where files are missing in `files`: there are too many, or one has no readable path.";
+}
 
-static FILE_FIELDS: [Field; 2] = [
-    Field::required("path", FieldKind::Text, "Absolute, with links resolved."),
-    Field::required("access", FieldKind::OneOf(&["read", "write"]), "What the call does to it."),
-];
+fields! {
+    FILE_FIELDS:
+    "path" Text, required, "Absolute, with links resolved.";
+    "access" OneOf(&["read", "write"]), required, "What the call does to it.";
+}
 
 /// An error about a payload that is invalid for its event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -314,7 +298,7 @@ impl EventInput {
     }
 
     /// Returns the input as one line of JSON, with the files of its tool call if they are known.
-    pub fn serialize(&self, files: Option<&ToolFiles>) -> Vec<u8> {
+    pub(crate) fn serialize(&self, files: Option<&ToolFiles>) -> Vec<u8> {
         ObjectWriter::value(512, |object| {
             object.text("session_id", &self.session_id);
             object.text("transcript_path", &self.transcript_path);

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::value::{FieldValue, Subject};
-pub(super) use hook_json::field::{Field, FieldKind};
+use hook_json::field::FieldKind;
+use hook_json::fields;
 use hook_json::shape::{FieldReader, ShapeError, reject_duplicate_field};
 use hook_json::{JsonObject, ObjectWriter};
 
@@ -75,10 +76,11 @@ pub struct McpContext {
     pub extra: JsonObject,
 }
 
-static MCP_CONTEXT_FIELDS: [Field; 2] = [
-    Field::required("server_name", FieldKind::Text, "The server's name."),
-    Field::optional("server_uri", FieldKind::Text, "Where the server is."),
-];
+fields! {
+    MCP_CONTEXT_FIELDS:
+    "server_name" Text, required, "The server's name.";
+    "server_uri" Text, optional, "Where the server is.";
+}
 
 impl FieldValue for McpContext {
     const KIND: FieldKind = FieldKind::Open(&MCP_CONTEXT_FIELDS);

@@ -178,7 +178,7 @@ macro_rules! words {
     ($($words:ident)+) => {
         $(
             impl FieldValue for $words {
-                const KIND: FieldKind = FieldKind::OneOf($words::WORDS);
+                const KIND: FieldKind = FieldKind::OneOf(&$words::NAMES);
                 const EXPECTED: &'static str = $words::EXPECTED;
 
                 fn take(fields: &mut FieldReader, name: &str) -> Result<Option<Self>, ShapeError> {

@@ -1,6 +1,7 @@
 //! Decisions and their ranks.
 
 use crate::event::HookEventName;
+use hook_json::keywords;
 use hook_json::text::nearest;
 
 /// The `decision` of an output.
@@ -86,39 +87,20 @@ impl Decision {
     }
 }
 
-/// The decision for the caller, from weakest to strongest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum PolicyDecision {
-    /// Proceed.
-    #[default]
-    Proceed,
-    /// Ask the user first.
-    Ask,
-    /// Try again after a delay; the event defines the details.
-    Retry,
-    /// Do not do it; the event defines the details (reference/events.md).
-    Block,
-    /// Stop the agent.
-    Stop,
-}
-
-impl PolicyDecision {
-    /// All decisions, from weakest to strongest.
-    pub const ALL: [Self; 5] = [Self::Proceed, Self::Ask, Self::Retry, Self::Block, Self::Stop];
-
-    /// Returns the decision with that name in messages.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|decision| decision.as_str() == name)
-    }
-
-    /// Returns the name in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Proceed => "proceed",
-            Self::Ask => "ask",
-            Self::Retry => "retry",
-            Self::Block => "block",
-            Self::Stop => "stop",
-        }
+keywords! {
+    /// The decision for the caller, from weakest to strongest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    pub enum PolicyDecision {
+        /// Proceed.
+        #[default]
+        Proceed = "proceed",
+        /// Ask the user first.
+        Ask = "ask",
+        /// Try again after a delay; the event defines the details.
+        Retry = "retry",
+        /// Do not do it; the event defines the details (reference/events.md).
+        Block = "block",
+        /// Stop the agent.
+        Stop = "stop",
     }
 }

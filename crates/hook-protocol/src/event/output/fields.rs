@@ -5,123 +5,67 @@ use crate::event::HookEventName;
 use crate::model;
 use hook_json::JsonKind;
 pub(super) use hook_json::field::{Field, FieldKind};
+use hook_json::fields;
 
 /// The maximum delay before a retry, in milliseconds: ten minutes.
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;
 
-/// The fields that every output can have.
-pub static COMMON_FIELDS: [Field; 9] = [
-    Field::optional("continue", FieldKind::Bool, "`false` stops the agent."),
-    Field::optional("stopReason", FieldKind::Text, "Why it stops."),
-    Field::optional(
-        "suppressOutput",
-        FieldKind::Bool,
-        "`true` hides the message from the display.",
-    ),
-    Field::optional("systemMessage", FieldKind::Text, "A message for the user and the model."),
-    Field::optional(
-        "decision",
-        FieldKind::OneOf(&Decision::NAMES),
+fields! {
+    /// The fields that every output can have.
+    pub COMMON_FIELDS:
+    "continue" Bool, optional, "`false` stops the agent.";
+    "stopReason" Text, optional, "Why it stops.";
+    "suppressOutput" Bool, optional, "`true` hides the message from the display.";
+    "systemMessage" Text, optional, "A message for the user and the model.";
+    "decision" OneOf(&Decision::NAMES), optional,
         "`block` or `deny` forbids, `retry` asks to try again after a while, `ask` asks the user, \
-         `allow` or `approve` lets it happen.",
-    ),
-    Field::optional("reason", FieldKind::Text, "Why it is decided so."),
-    Field::optional(
-        "retryAfterMs",
-        FieldKind::Unsigned(0, Some(MAX_RETRY_AFTER)),
-        "How long to wait before the retry, in milliseconds; no time by default.",
-    ),
-    Field::optional(
-        "skipRemaining",
-        FieldKind::Bool,
-        "`true`: hooks of later priorities do not run that are trusted no more than this one, guards \
-         excepted.",
-    ),
-    Field::optional("hookSpecificOutput", FieldKind::AnyObject, "What only this event knows."),
-];
+         `allow` or `approve` lets it happen.";
+    "reason" Text, optional, "Why it is decided so.";
+    "retryAfterMs" Unsigned(0, Some(MAX_RETRY_AFTER)), optional,
+        "How long to wait before the retry, in milliseconds; no time by default.";
+    "skipRemaining" Bool, optional,
+        "`true`: hooks of later priorities do not run that are trusted no more than this one, \
+         guards excepted.";
+    "hookSpecificOutput" AnyObject, optional, "What only this event knows.";
+}
 
-/// The fields of `hookSpecificOutput` that the engine or the caller acts on.
-pub static SPECIFIC_FIELDS: [Field; 22] = [
-    Field::optional("hookEventName", FieldKind::Text, "The event, for scripts that say it."),
-    Field::optional("additionalContext", FieldKind::Text, "Text for the model."),
-    Field::optional(
-        "permissionDecision",
-        FieldKind::OneOf(&Decision::NAMES),
-        "Counts like `decision`; the stronger of both wins.",
-    ),
-    Field::optional("permissionDecisionReason", FieldKind::Text, "Why it is decided so."),
-    Field::optional(
-        "tool_input",
-        FieldKind::AnyObject,
-        "Fields that replace those of the tool's input.",
-    ),
-    Field::optional(
-        "toolInputReplaces",
-        FieldKind::Bool,
-        "`true`: `tool_input` takes the place of all arguments, and is not laid over them.",
-    ),
-    Field::optional(
-        "llm_request",
-        FieldKind::Model(model::REQUEST),
-        "Fields that replace those of the request.",
-    ),
-    Field::optional(
-        "llm_response",
-        FieldKind::Model(model::RESPONSE),
-        "A response that takes the place of the model's.",
-    ),
-    Field::optional(
-        "toolConfig",
-        FieldKind::Defined(model::TOOL_CONFIG),
-        "Which tools may be called.",
-    ),
-    Field::optional(
-        "clearContext",
-        FieldKind::Bool,
-        "`true` asks for the conversation to be cleared.",
-    ),
-    Field::optional(
-        "tool_response",
-        FieldKind::Any,
-        "A response that takes the place of the tool's; of the same kind of JSON.",
-    ),
-    Field::optional(
-        "message",
-        FieldKind::AnyObject,
+fields! {
+    /// The fields of `hookSpecificOutput` that the engine or the caller acts on.
+    pub SPECIFIC_FIELDS:
+    "hookEventName" Text, optional, "The event, for scripts that say it.";
+    "additionalContext" Text, optional, "Text for the model.";
+    "permissionDecision" OneOf(&Decision::NAMES), optional,
+        "Counts like `decision`; the stronger of both wins.";
+    "permissionDecisionReason" Text, optional, "Why it is decided so.";
+    "tool_input" AnyObject, optional, "Fields that replace those of the tool's input.";
+    "toolInputReplaces" Bool, optional,
+        "`true`: `tool_input` takes the place of all arguments, and is not laid over them.";
+    "llm_request" Model(model::REQUEST), optional, "Fields that replace those of the request.";
+    "llm_response" Model(model::RESPONSE), optional,
+        "A response that takes the place of the model's.";
+    "toolConfig" Defined(model::TOOL_CONFIG), optional, "Which tools may be called.";
+    "clearContext" Bool, optional, "`true` asks for the conversation to be cleared.";
+    "tool_response" Any, optional,
+        "A response that takes the place of the tool's; of the same kind of JSON.";
+    "message" AnyObject, optional,
         "A message that is put before the prompt, with `customType`, `content`, `display` and \
-         `details`; that of the first hook that gives one.",
-    ),
-    Field::optional(
-        "messages",
-        FieldKind::List,
-        "A conversation that takes the place of this call's, in the agent's own shape.",
-    ),
-    Field::optional(
-        "env",
-        FieldKind::AnyObject,
-        "Variables, as strings, for later hooks of the session that are trusted no more than this one.",
-    ),
-    Field::optional("cancel", FieldKind::Bool, "`true`: it does not happen."),
-    Field::optional(
-        "compaction",
-        FieldKind::AnyObject,
-        "What is used in place of the agent's own compression, in its shape.",
-    ),
-    Field::optional("context", FieldKind::List, "Texts: more context for the summary."),
-    Field::optional("prompt", FieldKind::Text, "A prompt that is used, or sent."),
-    Field::optional("text", FieldKind::Text, "What the user is shown."),
-    Field::optional("preserveData", FieldKind::AnyObject, "What is kept beside the summary."),
-    Field::optional(
-        "skipConversationRestore",
-        FieldKind::Bool,
-        "`true`: the conversation stays as it is at the branch.",
-    ),
-    Field::optional(
-        "summary",
-        FieldKind::AnyObject,
-        "A `summary` of what is left, with `details`, used where the user wants one.",
-    ),
-];
+         `details`; that of the first hook that gives one.";
+    "messages" List, optional,
+        "A conversation that takes the place of this call's, in the agent's own shape.";
+    "env" AnyObject, optional,
+        "Variables, as strings, for later hooks of the session that are trusted no more than this one.";
+    "cancel" Bool, optional, "`true`: it does not happen.";
+    "compaction" AnyObject, optional,
+        "What is used in place of the agent's own compression, in its shape.";
+    "context" List, optional, "Texts: more context for the summary.";
+    "prompt" Text, optional, "A prompt that is used, or sent.";
+    "text" Text, optional, "What the user is shown.";
+    "preserveData" AnyObject, optional, "What is kept beside the summary.";
+    "skipConversationRestore" Bool, optional,
+        "`true`: the conversation stays as it is at the branch.";
+    "summary" AnyObject, optional,
+        "A `summary` of what is left, with `details`, used where the user wants one.";
+}
 
 /// Returns `true` if every output can have a field of that name.
 pub(super) fn is_common(name: &str) -> bool {
