@@ -1,5 +1,6 @@
 //! The trait of everything that runs a hook. The implementations are in modules beside this file.
 
+use hook_json::keywords;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -7,14 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::live::HostServices;
-use super::nesting::Nesting;
 use super::report::ProcessReport;
 use super::running::RunningHook;
-use super::session_env::SessionEnv;
+use super::scope::RunScope;
 use super::slots::{Slot, SlotQueue};
 use super::worker::Worker;
 use hook_protocol::event::input::HookInput;
@@ -22,74 +20,38 @@ use hook_protocol::failure::HookFailure;
 use hook_settings::UpstreamRules;
 use hook_settings::language::ForeignHook;
 
-/// The kind of program that runs a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HookKind {
-    /// A shell command in its own process.
-    Command,
-    /// A server, which gets an HTTP request; for hooks of other agents only.
-    Http,
-    /// A verdict of a model; for hooks of other agents only.
-    Prompt,
-    /// A verdict of a model that may use tools; for hooks of other agents only.
-    Agent,
-    /// A tool of an MCP server; for hooks of other agents only.
-    McpTool,
-    /// A long-lived process of the engine, called for each event.
-    Worker,
-    /// A file of rules, which runs nothing.
-    Rule,
-    /// A fleet of remote engines.
-    Upstream,
-    /// A hook that a client registered, called over its connection.
-    Registered,
-    /// A handler of a module: a module of the host, or a JavaScript module in a process that it
-    /// shares with the other modules of its settings.
-    Module,
-    /// A function of the host, called on the thread that serves the event.
-    Inline,
-    /// A future of the host, on its own task.
-    Async,
-    /// A function of the host that may block, on a thread of the engine.
-    Blocking,
-}
-
-impl HookKind {
-    /// The names of all kinds.
-    pub const NAMES: [&str; 13] = [
-        "command",
-        "rule",
-        "worker",
-        "module",
-        "registered",
-        "upstream",
-        "http",
-        "prompt",
-        "agent",
-        "mcp_tool",
-        "inline",
-        "async",
-        "blocking",
-    ];
-
-    /// Returns the kind's name in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Command => "command",
-            Self::Http => "http",
-            Self::Prompt => "prompt",
-            Self::Agent => "agent",
-            Self::McpTool => "mcp_tool",
-            Self::Worker => "worker",
-            Self::Module => "module",
-            Self::Rule => "rule",
-            Self::Upstream => "upstream",
-            Self::Registered => "registered",
-            Self::Inline => "inline",
-            Self::Async => "async",
-            Self::Blocking => "blocking",
-        }
+keywords! {
+    /// The kind of program that runs a hook.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum HookKind {
+        /// A shell command in its own process.
+        Command = "command",
+        /// A file of rules, which runs nothing.
+        Rule = "rule",
+        /// A long-lived process of the engine, called for each event.
+        Worker = "worker",
+        /// A handler of a module: a module of the host, or a JavaScript module in a process that it
+        /// shares with the other modules of its settings.
+        Module = "module",
+        /// A hook that a client registered, called over its connection.
+        Registered = "registered",
+        /// A fleet of remote engines.
+        Upstream = "upstream",
+        /// A server, which gets an HTTP request; for hooks of other agents only.
+        Http = "http",
+        /// A verdict of a model; for hooks of other agents only.
+        Prompt = "prompt",
+        /// A verdict of a model that may use tools; for hooks of other agents only.
+        Agent = "agent",
+        /// A tool of an MCP server; for hooks of other agents only.
+        McpTool = "mcp_tool",
+        /// A function of the host, called on the thread that serves the event.
+        Inline = "inline",
+        /// A future of the host, on its own task.
+        Async = "async",
+        /// A function of the host that may block, on a thread of the engine.
+        Blocking = "blocking",
     }
 }
 
@@ -130,21 +92,11 @@ impl HookStart<'_> {
 pub struct HookCall {
     pub(crate) input: HookInput,
     pub(crate) timeout: Duration,
-    /// Cancelled when the caller has gone away.
-    pub(crate) cancel: CancellationToken,
     pub(crate) slots: Slots,
-    /// The number of blocking handlers that wait for this hook.
-    pub(crate) nesting: Nesting,
-    /// The number of command hooks of this engine that wait for this hook.
-    pub(crate) depth: u32,
-    /// The session's variables so far, and the trust rank of this hook.
-    pub(crate) session_env: (SessionEnv, u8),
-    /// The request that the hook runs for, if known.
-    pub(crate) correlation: Option<Arc<str>>,
-    /// The number of engines that handled the request before this one.
-    pub(crate) hops: u32,
-    /// The services that the request's caller offers to hooks.
-    pub(crate) host: Option<Arc<dyn HostServices>>,
+    /// What all runs of the event share.
+    pub(crate) scope: RunScope,
+    /// The trust rank of the hook.
+    pub(crate) trust_rank: u8,
 }
 
 /// The permits of one run, held until its process is gone or its thread is free.
@@ -176,17 +128,16 @@ impl Slots {
 impl HookCall {
     /// Returns the same call with another input and timeout.
     pub(crate) fn with_input(&self, input: HookInput, timeout: Duration) -> Self {
-        Self {
-            input,
-            timeout,
-            cancel: self.cancel.clone(),
-            slots: self.slots.share(),
-            nesting: self.nesting,
-            depth: self.depth,
-            session_env: self.session_env.clone(),
-            correlation: self.correlation.clone(),
-            hops: self.hops,
-            host: self.host.clone(),
+        let (slots, scope) = (self.slots.share(), self.scope.clone());
+        Self { input, timeout, slots, scope, trust_rank: self.trust_rank }
+    }
+
+    /// Waits for the call's timeout or cancellation.
+    pub(crate) async fn expired(&self) -> HookFailure {
+        tokio::select! {
+            biased;
+            () = self.scope.cancel.cancelled() => HookFailure::Cancelled,
+            () = tokio::time::sleep(self.timeout) => HookFailure::TimedOut { after: self.timeout },
         }
     }
 }

@@ -14,7 +14,7 @@ use super::http::HttpExecutor;
 use super::live::{CallTarget, LiveExecutor, Programs};
 use super::rules::RulesExecutor;
 use super::slots::SlotQueue;
-use super::unavailable::{UnavailableHttpHook, UnreadableGuard};
+use super::unavailable::Unavailable;
 use super::upstream::{UpstreamExecutor, Upstreams};
 use super::worker::{ModuleSpec, Worker, WorkerSpec, Workers};
 use hook_settings::language::{ForeignCommand, ForeignHook};
@@ -167,7 +167,7 @@ impl ExecutorFactory {
                 Some(service) => {
                     Arc::new(HostServiceExecutor::new(label, Arc::clone(foreign), service, context))
                 }
-                None => Arc::new(UnavailableHttpHook { label }),
+                None => Arc::new(Unavailable::http(&label)),
             },
         }
     }
@@ -185,12 +185,15 @@ impl ExecutorFactory {
 
     /// Returns the executor that asks a fleet of engines.
     pub fn upstream(&self, rules: &UpstreamRules) -> Arc<dyn HookExecutor> {
-        Arc::new(UpstreamExecutor::new(rules, self.upstreams.as_ref()))
+        match &self.upstreams {
+            Some(upstreams) => Arc::new(UpstreamExecutor::new(rules, &**upstreams)),
+            None => Arc::new(Unavailable::upstream(rules)),
+        }
     }
 
     /// Returns the executor of a guard that cannot be read, which fails with `why`.
     pub fn unreadable(&self, label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
-        Arc::new(UnreadableGuard { label: label.to_owned(), why: Arc::clone(why) })
+        Arc::new(Unavailable::unreadable(label, why))
     }
 }
 

@@ -78,7 +78,7 @@ impl HookExecutor for HostServiceExecutor {
     }
 
     fn execute(&self, call: HookCall) -> Execution {
-        let Some(host) = call.host.clone() else {
+        let Some(host) = call.scope.host.clone() else {
             return Execution::Done(self.hook.unavailable(self.kind()));
         };
         let (hook, kind) = (Arc::clone(&self.hook), self.kind());
@@ -104,20 +104,17 @@ impl HostServiceHook {
         };
         // Requests that the host makes for the hook count as coming from inside it.
         let CommandContext { running, environment, .. } = &*self.context;
-        let running = running.enter(environment.outer_token.as_deref(), call.depth);
+        let running = running.enter(environment.outer_token.as_deref(), call.scope.depth);
         let host_call = HostCall {
             method: method.to_owned(),
             params,
             hook: self.label.as_str().into(),
-            correlation: call.correlation.clone(),
+            correlation: call.scope.correlation.clone(),
             run_token: running.token().to_owned(),
         };
         let outcome = tokio::select! {
             biased;
-            () = call.cancel.cancelled() => return Answer::failed(HookFailure::Cancelled).into(),
-            () = tokio::time::sleep(call.timeout) => {
-                return Answer::failed(HookFailure::TimedOut { after: call.timeout }).into();
-            }
+            failure = call.expired() => return Answer::failed(failure).into(),
             done = host.call(host_call) => done,
         };
         match outcome {

@@ -224,18 +224,9 @@ impl Runner {
                 observer.hook_started(hook);
             }
             let run_input = RunInput { input: input.clone(), was_started: true };
-            let call = HookCall {
-                input,
-                timeout: hook.timeout,
-                cancel: scope.cancel.clone(),
-                slots: Slots::default(),
-                nesting: scope.nesting,
-                depth: scope.depth,
-                session_env: Default::default(),
-                correlation: None,
-                hops: scope.hops,
-                host: None,
-            };
+            let (timeout, trust_rank) = (hook.timeout, hook.trust_rank);
+            let (slots, scope_of_call) = (Slots::default(), scope.clone());
+            let call = HookCall { input, timeout, slots, scope: scope_of_call, trust_rank };
             let Execution::Done(run) = hook.executor.execute(call) else {
                 // Only other kinds of hooks are still running after `execute`.
                 let run = Answer::failed(HookFailure::Cancelled).into();

@@ -112,21 +112,8 @@ pub(super) async fn supervise(
         let denied = Answer { output: Some(HookOutput::deny(reason)), ..Answer::default() };
         return finish(&hook, denied.into(), timing, &run_input, &scope);
     }
-    let cancel = scope.cancel.clone();
-    let (timeout, nesting, depth) = (hook.timeout, scope.nesting, scope.depth);
-    let session_env = (scope.session_env.clone(), hook.trust_rank);
-    let call = HookCall {
-        input,
-        timeout,
-        cancel,
-        slots,
-        nesting,
-        depth,
-        session_env,
-        correlation: scope.correlation.clone(),
-        hops: scope.hops,
-        host: scope.host.clone(),
-    };
+    let (timeout, trust_rank) = (hook.timeout, hook.trust_rank);
+    let call = HookCall { input, timeout, slots, scope: scope.clone(), trust_rank };
     let executor = Arc::clone(&hook.executor);
     let running = AssertUnwindSafe(async move {
         match calls {

@@ -1,4 +1,4 @@
-//! Hooks that cannot run: `http` hooks in a build without a client, guards that cannot be read, and
+//! Hooks that cannot run: the host lacks a service for them, they are guards that cannot be read, or
 //! hooks of workers that have not declared them. Each run fails with the reason.
 
 use std::sync::Arc;
@@ -7,33 +7,55 @@ use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
 use super::worker::Worker;
 use hook_protocol::failure::HookFailure;
+use hook_settings::UpstreamRules;
 
 /// The missing service of a build without an HTTP client.
 const NO_CLIENT: &str = "an HTTP client (the feature `http` of hook-core)";
 
+/// The missing service of a host without a fleet client.
+const NO_FLEET: &str = "a way to fleets of engines (the feature `remote` of hook-cli)";
+
 /// The failure of a worker that has not declared its hooks.
 const NOT_DECLARED: &str = "the worker has not said which events its hooks listen to";
 
-/// An `http` hook in a build without an HTTP client.
+/// A hook that fails whenever it is called.
 #[derive(Debug)]
-pub(super) struct UnavailableHttpHook {
-    pub(super) label: String,
-}
-
-/// A guard that cannot be read.
-#[derive(Debug)]
-pub(super) struct UnreadableGuard {
-    pub(super) label: String,
-    pub(super) why: Arc<str>,
-}
-
-/// The placeholder for the hooks of a worker that has not declared them.
-#[derive(Debug)]
-struct UndeclaredHooks {
+pub(super) struct Unavailable {
+    kind: HookKind,
     label: String,
-    worker: Arc<Worker>,
-    /// The problem of the worker's declaration.
-    problem: Option<Box<str>>,
+    start: HookStart<'static>,
+    failure: HookFailure,
+    worker: Option<Arc<Worker>>,
+    upstream: Option<UpstreamRules>,
+}
+
+impl Unavailable {
+    fn new(kind: HookKind, label: &str, missing: &'static str, failure: HookFailure) -> Self {
+        let start = HookStart::Missing(missing);
+        Self { kind, label: label.to_owned(), start, failure, worker: None, upstream: None }
+    }
+
+    fn without(kind: HookKind, label: &str, service: &'static str) -> Self {
+        let failure = HookFailure::NoService { kind: kind.as_str(), service };
+        Self::new(kind, label, service, failure)
+    }
+
+    /// Returns an `http` hook in a build without an HTTP client.
+    pub(super) fn http(label: &str) -> Self {
+        Self::without(HookKind::Http, label, NO_CLIENT)
+    }
+
+    /// Returns the hook of a fleet in a host without a client of fleets.
+    pub(super) fn upstream(rules: &UpstreamRules) -> Self {
+        let upstream = Some(rules.clone());
+        Self { upstream, ..Self::without(HookKind::Upstream, &rules.nats, NO_FLEET) }
+    }
+
+    /// Returns a guard that cannot be read.
+    pub(super) fn unreadable(label: &str, why: &str) -> Self {
+        let failure = HookFailure::Unreadable { reason: why.to_owned() };
+        Self::new(HookKind::Command, label, "what it takes to read this hook", failure)
+    }
 }
 
 /// Returns the placeholder for the hooks of a worker whose declaration is missing, or is invalid
@@ -43,13 +65,15 @@ pub fn undeclared_hooks(
     worker: &Arc<Worker>,
     problem: Option<&str>,
 ) -> Arc<dyn HookExecutor> {
-    let (worker, problem) = (Arc::clone(worker), problem.map(Box::from));
-    Arc::new(UndeclaredHooks { label: label.to_owned(), worker, problem })
+    let failure = HookFailure::Live { reason: problem.unwrap_or(NOT_DECLARED).to_owned() };
+    let hook = Unavailable::new(worker.kind(), label, NOT_DECLARED, failure);
+    let worker = Some(Arc::clone(worker));
+    Arc::new(Unavailable { start: HookStart::Called, worker, ..hook })
 }
 
-impl HookExecutor for UndeclaredHooks {
+impl HookExecutor for Unavailable {
     fn kind(&self) -> HookKind {
-        self.worker.kind()
+        self.kind
     }
 
     fn label(&self) -> &str {
@@ -57,57 +81,25 @@ impl HookExecutor for UndeclaredHooks {
     }
 
     fn start(&self) -> HookStart<'_> {
-        HookStart::Called
+        self.start
     }
 
     fn worker(&self) -> Option<&Arc<Worker>> {
-        Some(&self.worker)
+        self.worker.as_ref()
+    }
+
+    fn upstream(&self) -> Option<&UpstreamRules> {
+        self.upstream.as_ref()
     }
 
     fn execute(&self, _call: HookCall) -> Execution {
-        let reason = match (&self.problem, self.worker.status().failure) {
-            (Some(problem), _) => problem.to_string(),
-            (None, Some(failure)) => format!("{NOT_DECLARED}: {failure}"),
-            (None, None) => NOT_DECLARED.to_owned(),
+        let died = self.worker.as_ref().and_then(|worker| worker.status().failure);
+        let failure = match (&self.failure, died) {
+            (HookFailure::Live { reason }, Some(died)) if reason == NOT_DECLARED => {
+                HookFailure::Live { reason: format!("{NOT_DECLARED}: {died}") }
+            }
+            (failure, _) => failure.clone(),
         };
-        Execution::Done(Answer::failed(HookFailure::Live { reason }).into())
-    }
-}
-
-impl HookExecutor for UnreadableGuard {
-    fn kind(&self) -> HookKind {
-        HookKind::Command
-    }
-
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn start(&self) -> HookStart<'_> {
-        HookStart::Missing("what it takes to read this hook")
-    }
-
-    fn execute(&self, _call: HookCall) -> Execution {
-        let failure = HookFailure::Unreadable { reason: self.why.to_string() };
-        Execution::Done(Answer::failed(failure).into())
-    }
-}
-
-impl HookExecutor for UnavailableHttpHook {
-    fn kind(&self) -> HookKind {
-        HookKind::Http
-    }
-
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn start(&self) -> HookStart<'_> {
-        HookStart::Missing(NO_CLIENT)
-    }
-
-    fn execute(&self, _call: HookCall) -> Execution {
-        let failure = HookFailure::NoService { kind: HookKind::Http.as_str(), service: NO_CLIENT };
         Execution::Done(Answer::failed(failure).into())
     }
 }

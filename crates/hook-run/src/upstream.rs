@@ -16,9 +16,6 @@ use hook_protocol::event::output::HookOutput;
 use hook_protocol::failure::HookFailure;
 use hook_settings::UpstreamRules;
 
-/// The missing service of a host without a fleet client.
-const NO_FLEET: &str = "a way to fleets of engines (the feature `remote` of hook-cli)";
-
 /// The maximum length of a fleet's failure in messages, in bytes.
 const MAX_REASON: usize = 1_000;
 
@@ -60,14 +57,12 @@ pub trait Upstreams: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(super) struct UpstreamExecutor {
     rules: UpstreamRules,
-    /// `None` if the host has no clients of fleets.
-    upstream: Option<Arc<dyn Upstream>>,
+    upstream: Arc<dyn Upstream>,
 }
 
 impl UpstreamExecutor {
-    pub(super) fn new(rules: &UpstreamRules, upstreams: Option<&Arc<dyn Upstreams>>) -> Self {
-        let upstream = upstreams.map(|upstreams| upstreams.upstream(rules));
-        Self { rules: rules.clone(), upstream }
+    pub(super) fn new(rules: &UpstreamRules, upstreams: &dyn Upstreams) -> Self {
+        Self { rules: rules.clone(), upstream: upstreams.upstream(rules) }
     }
 }
 
@@ -85,21 +80,11 @@ impl HookExecutor for UpstreamExecutor {
     }
 
     fn start(&self) -> HookStart<'_> {
-        match self.upstream {
-            Some(_) => HookStart::Called,
-            None => HookStart::Missing(NO_FLEET),
-        }
+        HookStart::Called
     }
 
     fn execute(&self, call: HookCall) -> Execution {
-        match &self.upstream {
-            Some(upstream) => Execution::Running(call_upstream(Arc::clone(upstream), call).boxed()),
-            None => {
-                let kind = HookKind::Upstream.as_str();
-                let failure = HookFailure::NoService { kind, service: NO_FLEET };
-                Execution::Done(Answer::failed(failure).into())
-            }
-        }
+        Execution::Running(call_upstream(Arc::clone(&self.upstream), call).boxed())
     }
 }
 
@@ -108,17 +93,14 @@ async fn call_upstream(upstream: Arc<dyn Upstream>, call: HookCall) -> Run {
     let request = upstream.call(UpstreamCall {
         event,
         input: call.input.to_raw(),
-        correlation: call.correlation.clone(),
-        hops: call.hops,
+        correlation: call.scope.correlation.clone(),
+        hops: call.scope.hops,
         deadline: call.timeout,
     });
     let response = tokio::select! {
         biased;
-        () = call.cancel.cancelled() => return Answer::failed(HookFailure::Cancelled).into(),
+        failure = call.expired() => return Answer::failed(failure).into(),
         response = request => response,
-        () = tokio::time::sleep(call.timeout) => {
-            return Answer::failed(HookFailure::TimedOut { after: call.timeout }).into();
-        }
     };
     match response {
         Ok(output) => Answer::of_handler(event, output).into(),

@@ -185,7 +185,7 @@ impl Program {
     async fn run(&self, mut call: HookCall) -> Run {
         let mut warnings = Vec::new();
         let outer = self.context.environment.outer_token.as_deref();
-        let mut running = self.context.running.enter(outer, call.depth);
+        let mut running = self.context.running.enter(outer, call.scope.depth);
         let told = self.foreign.as_ref().map(|foreign| {
             let payload = foreign.language.foreign_input(foreign, &call.input);
             payload.unwrap_or_else(RawObject::empty)
@@ -212,7 +212,7 @@ impl Program {
                         (None, None) => call.input.json(),
                     },
                     timeout: call.timeout,
-                    cancel: &call.cancel,
+                    cancel: &call.scope.cancel,
                     slots: call.slots,
                     limits: &self.context.limits,
                     tasks: &self.context.tasks,
@@ -309,9 +309,9 @@ impl Program {
     fn start_in(&self, directory: &Path, start: &ProcessStart<'_>) -> io::Result<ProcessTree> {
         let ProcessStart { call, running, payload, env_file } = start;
         let environment = &self.context.environment;
-        let depth = environment.depth.saturating_add(call.depth).to_string();
-        let (env, rank) = &call.session_env;
-        let run = RunVariables { depth: &depth, token: running.token(), session: (env, *rank) };
+        let depth = environment.depth.saturating_add(call.scope.depth).to_string();
+        let session = (&call.scope.session_env, call.trust_rank);
+        let run = RunVariables { depth: &depth, token: running.token(), session };
         if let (Some(foreign), Some(payload)) = (&self.foreign, payload) {
             let location = LaunchContext {
                 project: &environment.project,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::function::{SyncFunction, convert_result, expired};
+use super::function::{SyncFunction, convert_result};
 use crate::answer::Answer;
 use crate::executor::{HookCall, Run, Slots};
 use crate::limits::RunnerLimits;
@@ -77,8 +77,9 @@ impl BlockingHandlers {
     }
 
     /// Runs a handler on a thread until its answer, its timeout or its cancellation.
-    pub(crate) async fn run(&self, function: Arc<SyncFunction>, call: HookCall) -> Run {
-        let HookCall { input, timeout, cancel, slots, nesting, .. } = call;
+    pub(crate) async fn run(&self, function: Arc<SyncFunction>, mut call: HookCall) -> Run {
+        let (input, nesting) = (call.input.clone(), call.scope.nesting);
+        let slots = std::mem::take(&mut call.slots);
         let event = input.event();
         let (sender, receiver) = oneshot::channel();
         let permit = Arc::new(Permit(Mutex::new(Some(slots))));
@@ -119,7 +120,7 @@ impl BlockingHandlers {
                 })
                 .into(),
             },
-            failure = expired(timeout, &cancel) => {
+            failure = call.expired() => {
                 let mut answer = Answer::failed(failure);
                 answer.warnings.extend(self.abandon(&permit));
                 answer.into()

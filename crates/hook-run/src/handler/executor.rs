@@ -8,7 +8,7 @@ use futures::FutureExt;
 
 use super::blocking::BlockingHandlers;
 use super::function::{
-    AsyncFunction, Function, ModuleFunction, SessionFunction, SyncFunction, convert_result, expired,
+    AsyncFunction, Function, ModuleFunction, SessionFunction, SyncFunction, convert_result,
 };
 use super::hook::HandlerHook;
 use crate::answer::Answer;
@@ -109,10 +109,11 @@ impl HookExecutor for HandlerExecutor {
 async fn run_async(function: Arc<AsyncFunction>, call: HookCall) -> Run {
     let event = call.input.event();
     // The handler may also panic before it returns its future.
-    let handler = AssertUnwindSafe(async move { function(call.input).await }).catch_unwind();
+    let input = call.input.clone();
+    let handler = AssertUnwindSafe(async move { function(input).await }).catch_unwind();
     tokio::select! {
         biased;
         finished = handler => convert_result(event, finished),
-        failure = expired(call.timeout, &call.cancel) => Answer::failed(failure).into(),
+        failure = call.expired() => Answer::failed(failure).into(),
     }
 }

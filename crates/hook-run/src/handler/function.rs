@@ -1,10 +1,8 @@
 //! Functions of the host, and the conversion of their results.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
 use crate::executor::Run;
@@ -54,14 +52,6 @@ pub(super) struct SessionFunction {
     pub(super) foreign: Option<Arc<ForeignHook>>,
     /// The listener for failed calls.
     pub(super) on_failure: Option<FailureListener>,
-}
-
-/// Waits for a handler's timeout or cancellation.
-pub(super) async fn expired(timeout: Duration, cancel: &CancellationToken) -> HookFailure {
-    tokio::select! {
-        () = cancel.cancelled() => HookFailure::Cancelled,
-        () = tokio::time::sleep(timeout) => HookFailure::TimedOut { after: timeout },
-    }
 }
 
 pub(super) fn convert_result(

@@ -89,8 +89,8 @@ impl HookExecutor for HttpExecutor {
 }
 
 impl HttpHook {
-    async fn run(&self, call: HookCall) -> Run {
-        let HookCall { input, timeout, cancel, slots, .. } = call;
+    async fn run(&self, mut call: HookCall) -> Run {
+        let (input, slots) = (call.input.clone(), std::mem::take(&mut call.slots));
         let payload = self
             .foreign
             .language
@@ -99,8 +99,7 @@ impl HttpHook {
         let request = self.post(Path::new(&*input.cwd), &payload, slots);
         let response = tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(HookFailure::Cancelled),
-            () = tokio::time::sleep(timeout) => Err(HookFailure::TimedOut { after: timeout }),
+            failure = call.expired() => Err(failure),
             response = request => response,
         };
         let bytes = response.as_ref().map_or(&[][..], Vec::as_slice);

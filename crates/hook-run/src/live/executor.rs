@@ -230,7 +230,7 @@ impl LiveHook {
         };
         let sent = tokio::select! {
             biased;
-            () = call.cancel.cancelled() => Err(HookFailure::Cancelled),
+            () = call.scope.cancel.cancelled() => Err(HookFailure::Cancelled),
             () = clock.expired() => Err(HookFailure::TimedOut { after: call.timeout }),
             sent = self.send(payload.clone(), &call, deadline) => sent,
         };
@@ -284,11 +284,11 @@ impl LiveHook {
             event: Arc::clone(&self.event),
             input: payload.clone(),
             session: Arc::clone(&call.input.session_id),
-            correlation: call.correlation.clone(),
+            correlation: call.scope.correlation.clone(),
             deadline,
-            has_ui: has_ui(call.host.as_ref()),
+            has_ui: has_ui(call.scope.host.as_ref()),
         };
-        let with_host = call.host.is_some() || self.programs.is_some();
+        let with_host = call.scope.host.is_some() || self.programs.is_some();
         match &self.session {
             CallTarget::Client(session) => Ok((session.call(request(), with_host).await?, 0)),
             CallTarget::Worker(worker) => loop {
@@ -329,7 +329,7 @@ impl LiveHook {
             tokio::select! {
                 biased;
                 // An answer that has arrived by now counts.
-                () = call.cancel.cancelled() => {
+                () = call.scope.cancel.cancelled() => {
                     return pending.try_answer().unwrap_or(Err(HookFailure::Cancelled));
                 }
                 () = clock.expired() => {
@@ -358,25 +358,25 @@ impl LiveHook {
                     let (handle, registration) = AbortHandle::new_pair();
                     let request_id = request.id.clone();
                     if let (EXEC, Some(programs)) = (&*request.method, &self.programs) {
-                        let running = execute(pending.result_sender(), programs, request, call.depth);
+                        let running = execute(pending.result_sender(), programs, request, call.scope.depth);
                         let running = Abortable::new(running, registration);
                         host_requests.push(until_cancelled(running, request_id.clone(), false));
                         cancellable.push((request_id, handle));
                         continue;
                     }
-                    let Some(host) = &call.host else {
+                    let Some(host) = &call.scope.host else {
                         host_requests.push(refuse(pending.result_sender(), request));
                         continue;
                     };
                     let running = running.get_or_insert_with(|| {
-                        self.running.enter(None, call.depth)
+                        self.running.enter(None, call.scope.depth)
                     });
                     let HostRequest { id, method, params, permit } = request;
                     let is_question = is_question(&method);
                     if is_question {
                         clock.pause();
                         questions += 1;
-                        loan = loan.or_else(|| self.slots().lend(call.depth));
+                        loan = loan.or_else(|| self.slots().lend(call.scope.depth));
                     }
                     let params = match &self.foreign {
                         Some(foreign) if method == EXECUTE => with_host_names(foreign, &call.input, params),
@@ -386,7 +386,7 @@ impl LiveHook {
                         method,
                         params,
                         hook: Arc::clone(&self.id),
-                        correlation: call.correlation.clone(),
+                        correlation: call.scope.correlation.clone(),
                         run_token: running.token().to_owned(),
                     };
                     let host_reply = HostReply { sender: pending.result_sender(), id, permit };

@@ -91,14 +91,14 @@ impl Handler {
             // Modules have no such event.
             return Answer::of_handler(event, None).into();
         };
-        let running = self.running.enter(None, call.depth);
+        let running = self.running.enter(None, call.scope.depth);
         let client = HostClient::new(CallContext {
-            host: call.host.clone(),
+            host: call.scope.host.clone(),
             programs: Some(Arc::clone(&self.programs)),
             hook: self.label.as_str().into(),
-            correlation: call.correlation.clone(),
+            correlation: call.scope.correlation.clone(),
             run_token: running.token().to_owned(),
-            depth: call.depth,
+            depth: call.scope.depth,
         });
         let outcome = self.run_handler(&call, &payload, &client).await;
         drop(running);
@@ -160,7 +160,7 @@ impl Handler {
                         message: panic_message(panic.as_ref()),
                     });
                 }
-                () = call.cancel.cancelled() => return Err(HookFailure::Cancelled),
+                () = call.scope.cancel.cancelled() => return Err(HookFailure::Cancelled),
                 () = clock.expired() => {
                     return Err(HookFailure::TimedOut { after: call.timeout });
                 }
