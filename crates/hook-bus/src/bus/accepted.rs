@@ -10,12 +10,10 @@ use futures::FutureExt;
 use hook_core::StageFailure;
 use hook_protocol::failure::panic_message;
 use hook_protocol::{FailureCode, HookEventName};
-use hook_run::FairnessKey;
-use tokio_util::sync::CancellationToken;
 
 use super::core::BusCore;
-use super::origin::{Origin, UNKNOWN_TOKEN};
-use super::request_handler::{RequestControl, RequestHandler, Served};
+use super::origin::UNKNOWN_TOKEN;
+use super::request_handler::{RequestContext, RequestHandler, Served};
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, JournalEntry, JournalMessage,
     RequestKey,
@@ -30,23 +28,11 @@ pub(crate) enum ServeBy<'h> {
     Only(&'h Arc<dyn RequestHandler>),
 }
 
-/// The parameters of accepting a request.
-pub(crate) struct AcceptAs<'h> {
-    /// The fairness key of its hooks.
-    pub(crate) lane: FairnessKey,
-    /// The request's origin.
-    pub(crate) origin: Origin,
-    pub(crate) by: ServeBy<'h>,
-}
-
 /// An accepted request that must be answered.
 pub(crate) struct Accepted {
     bus: Arc<BusCore>,
     key: RequestKey,
-    lane: FairnessKey,
-    origin: Origin,
-    /// Counted from acceptance.
-    deadline: Option<Instant>,
+    is_token_unknown: bool,
     correlation_id: CorrelationId,
     event: Option<HookEventName>,
     streams: bool,
@@ -61,10 +47,11 @@ impl Accepted {
     pub(crate) fn new(
         bus: &Arc<BusCore>,
         request: &HookExecutionRequest,
-        key: RequestKey,
-        accept: AcceptAs<'_>,
+        context: &mut RequestContext,
+        by: ServeBy<'_>,
     ) -> Self {
-        let AcceptAs { lane, origin, by } = accept;
+        let key = context.key;
+        context.deadline = request.deadline().and_then(|after| Instant::now().checked_add(after));
         bus.record(key, || JournalMessage::Request(Arc::new(request.clone())));
         let (handler, refusal) = match by {
             ServeBy::Attached => {
@@ -80,9 +67,7 @@ impl Accepted {
         Self {
             bus: Arc::clone(bus),
             key,
-            lane,
-            origin,
-            deadline: request.deadline().and_then(|after| Instant::now().checked_add(after)),
+            is_token_unknown: context.origin.is_token_unknown,
             correlation_id: request.correlation_id().clone(),
             event: match &handler {
                 Some(handler) => handler.event_of(request),
@@ -101,15 +86,11 @@ impl Accepted {
     }
 
     /// Passes the request to its handler. A running request must be polled to its end.
-    pub(crate) fn begin(
-        self,
-        request: HookExecutionRequest,
-        cancel: Option<CancellationToken>,
-    ) -> Served {
+    pub(crate) fn begin(self, request: HookExecutionRequest, context: RequestContext) -> Served {
         if self.bus.has_subscribers::<HookExecutionRequest>() {
             self.bus.publish_message(&Arc::new(request.clone()));
         }
-        match self.serve(request, cancel) {
+        match self.serve(request, context) {
             Served::Done(response) => Served::Done(self.answer(response)),
             Served::Running { running, cancel } => {
                 let answer = async move {
@@ -122,16 +103,14 @@ impl Accepted {
         }
     }
 
-    fn serve(&self, request: HookExecutionRequest, cancel: Option<CancellationToken>) -> Served {
+    fn serve(&self, request: HookExecutionRequest, context: RequestContext) -> Served {
         let Some(handler) = &self.handler else {
             let message = "nothing serves the bus: no hook system was started on it, or it was \
                            disposed of";
             return Served::Done(self.failed(StageFailure::new(FailureCode::NoHandler, message)));
         };
-        let (key, deadline, lane) = (self.key, self.deadline, self.lane);
-        let control = RequestControl { key, cancel, deadline, lane, depth: self.origin.depth };
         let serve = || match &self.refusal {
-            None => Arc::clone(handler).serve(request, control),
+            None => Arc::clone(handler).serve(request, context),
             Some(refusal) => Arc::clone(handler).refuse(request, StageFailure::clone(refusal)),
         };
         catch_unwind(AssertUnwindSafe(serve))
@@ -142,7 +121,7 @@ impl Accepted {
     fn answer(mut self, mut response: Box<HookExecutionResponse>) -> Box<HookExecutionResponse> {
         self.answered = true;
         response.streams = self.streams;
-        if self.origin.is_token_unknown {
+        if self.is_token_unknown {
             response.processed.warnings.push(UNKNOWN_TOKEN.to_owned());
         }
         let has_subscribers = self.bus.has_subscribers::<HookExecutionResponse>()

@@ -7,10 +7,11 @@ use hook_run::FairnessKey;
 use tokio::sync::Mutex;
 
 use super::limits::PublishError;
-use super::message_bus::{MessageBus, Publication};
+use super::message_bus::MessageBus;
 use super::origin::MAX_DEPTH;
 use super::published::Submitted;
-use crate::message::{HookExecutionRequest, HookExecutionResponse, RequestKey};
+use super::request_handler::RequestContext;
+use crate::message::{HookExecutionRequest, HookExecutionResponse};
 
 /// One of several clients of a bus. Its requests have their own fairness key and wait for one bus
 /// permit at a time, so that a client with a hundred requests delays another client's first one by
@@ -60,9 +61,8 @@ impl BusClient {
                 self.bus.admit(&request, origin.depth).await?
             }
         };
-        let publication =
-            Publication { key: RequestKey::next(), cancel: None, lane: self.lane, origin };
-        match self.bus.submit(permit, request, publication)? {
+        let context = RequestContext::new(self.lane, origin);
+        match self.bus.submit(permit, request, context)? {
             Submitted::Answered(response) => Ok(*response),
             Submitted::Running(running) => {
                 let cancel_guard = running.cancellation().clone().drop_guard();

@@ -17,39 +17,15 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use tracing::instrument::WithSubscriber;
 
-use super::accepted::{AcceptAs, Accepted, ServeBy};
+use super::accepted::{Accepted, ServeBy};
 use super::core::BusCore;
 use super::limits::{BusLimits, PublishError};
 use super::origin::Origin;
 use super::permits::RequestPermit;
 use super::published::{PublishedRequest, Submitted};
-use super::request_handler::Served;
+use super::request_handler::{RequestContext, Served};
 use super::subscription::{Message, Subscription, SubscriptionLimits};
-use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
-
-/// The parameters of publishing a request.
-pub(crate) struct Publication {
-    /// The request's key.
-    pub(crate) key: RequestKey,
-    /// Cancels the request. If `None`, a token is made once the request must wait for hooks.
-    pub(crate) cancel: Option<CancellationToken>,
-    /// The fairness key of its hooks.
-    pub(crate) lane: FairnessKey,
-    /// The request's origin.
-    pub(crate) origin: Origin,
-}
-
-impl Publication {
-    /// Returns the parameters for a request of no particular client.
-    fn new(bus: &MessageBus, request: &HookExecutionRequest) -> Self {
-        Self {
-            key: RequestKey::next(),
-            cancel: None,
-            lane: FairnessKey::default(),
-            origin: bus.origin_of(request, None),
-        }
-    }
-}
+use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
 /// An in-process typed bus. Clones are handles to the same bus.
 ///
@@ -134,6 +110,11 @@ impl MessageBus {
         *self.serve(request, ServeBy::Attached).await
     }
 
+    /// Returns the context of a request of no particular client.
+    fn context_of(&self, request: &HookExecutionRequest) -> RequestContext {
+        RequestContext::new(FairnessKey::default(), self.origin_of(request, None))
+    }
+
     /// Determines a request's origin; `group` is the client's process group, if known.
     pub(crate) fn origin_of(&self, request: &HookExecutionRequest, group: Option<u32>) -> Origin {
         Origin::of(request, group, || self.core.handler()?.running_hooks())
@@ -147,11 +128,10 @@ impl MessageBus {
     ) -> Box<HookExecutionResponse> {
         // Keep the future small: a request that is answered at once leaves nothing in it.
         let id = request.correlation_id().clone();
-        let origin = self.origin_of(&request, None);
-        let (key, lane) = (RequestKey::next(), FairnessKey::default());
-        let accepted = Accepted::new(&self.core, &request, key, AcceptAs { lane, origin, by });
+        let mut context = self.context_of(&request);
+        let accepted = Accepted::new(&self.core, &request, &mut context, by);
         let event = accepted.event();
-        match accepted.begin(request, None) {
+        match accepted.begin(request, context) {
             Served::Done(response) => response,
             Served::Running { running, cancel } if self.core.is_remote() => {
                 InlineRequest { running: Some(running), cancel }.await
@@ -174,9 +154,9 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
-        let publication = Publication::new(self, &request);
-        let permit = self.admit(&request, publication.origin.depth).await?;
-        self.publish_with_permit(permit, request, publication)
+        let context = self.context_of(&request);
+        let permit = self.admit(&request, context.origin.depth).await?;
+        self.publish_with_permit(permit, request, context)
     }
 
     /// Waits for a permit for the request.
@@ -203,18 +183,12 @@ impl MessageBus {
         &self,
         place: RequestPermit,
         request: HookExecutionRequest,
-        publication: Publication,
+        mut context: RequestContext,
     ) -> Result<Submitted, PublishError> {
-        let Publication { key, cancel, lane, origin } = publication;
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
-        let correlation_id = request.correlation_id().clone();
-        let accepted = Accepted::new(
-            &self.core,
-            &request,
-            key,
-            AcceptAs { lane, origin, by: ServeBy::Attached },
-        );
-        let (running, cancel) = match accepted.begin(request, cancel) {
+        let (key, correlation_id) = (context.key, request.correlation_id().clone());
+        let accepted = Accepted::new(&self.core, &request, &mut context, ServeBy::Attached);
+        let (running, cancel) = match accepted.begin(request, context) {
             Served::Done(response) => return Ok(Submitted::Answered(response)),
             Served::Running { running, cancel } => (running, cancel),
         };
@@ -236,33 +210,26 @@ impl MessageBus {
         &self,
         request: HookExecutionRequest,
     ) -> Result<PublishedRequest, PublishError> {
-        let publication = Publication::new(self, &request);
-        let permit = self.core.permits.try_acquire(&request, publication.origin.depth)?;
-        self.publish_with_permit(permit, request, publication)
+        let context = self.context_of(&request);
+        let permit = self.core.permits.try_acquire(&request, context.origin.depth)?;
+        self.publish_with_permit(permit, request, context)
     }
 
     fn publish_with_permit(
         &self,
         place: RequestPermit,
         request: HookExecutionRequest,
-        publication: Publication,
+        mut context: RequestContext,
     ) -> Result<PublishedRequest, PublishError> {
-        let Publication { key, cancel, lane, origin } = publication;
         let runtime = Handle::try_current().map_err(|_| PublishError::NoRuntime)?;
-        let correlation_id = request.correlation_id().clone();
+        let (key, correlation_id) = (context.key, request.correlation_id().clone());
         let (sender, response) = oneshot::channel();
         // Accepted from here on, even if the task never runs. The task ends with an answer in any
         // case.
-        let accepted = Accepted::new(
-            &self.core,
-            &request,
-            key,
-            AcceptAs { lane, origin, by: ServeBy::Attached },
-        );
-        let cancel = cancel.unwrap_or_default();
-        let cancelled = cancel.clone();
+        let accepted = Accepted::new(&self.core, &request, &mut context, ServeBy::Attached);
+        let cancel = context.cancel.get_or_insert_default().clone();
         runtime.spawn(with_current_tracing(async move {
-            let response = match accepted.begin(request, Some(cancelled)) {
+            let response = match accepted.begin(request, context) {
                 Served::Done(response) => response,
                 Served::Running { running, .. } => running.await,
             };

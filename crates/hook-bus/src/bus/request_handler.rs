@@ -10,19 +10,27 @@ use hook_run::FairnessKey;
 use hook_run::RunningHooks;
 use tokio_util::sync::CancellationToken;
 
+use super::origin::Origin;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 
-/// The parameters of serving a request.
-pub(crate) struct RequestControl {
+/// What goes with a request, from its client to its hooks.
+pub(crate) struct RequestContext {
     pub(crate) key: RequestKey,
-    /// Cancelled when the publisher no longer wants the answer.
+    /// Cancelled when the publisher no longer wants the answer. If `None`, a token is made once the
+    /// request must wait for hooks.
     pub(crate) cancel: Option<CancellationToken>,
-    /// The time by which the request must be answered.
+    /// The time by which the request must be answered; set when it is accepted.
     pub(crate) deadline: Option<Instant>,
     /// The fairness key of its hooks.
     pub(crate) lane: FairnessKey,
-    /// The number of hooks waiting for the request.
-    pub(crate) depth: u32,
+    pub(crate) origin: Origin,
+}
+
+impl RequestContext {
+    /// Returns the context of a new request.
+    pub(crate) fn new(lane: FairnessKey, origin: Origin) -> Self {
+        Self { key: RequestKey::next(), cancel: None, deadline: None, lane, origin }
+    }
 }
 
 /// A request that is answered already, or that must be polled to its answer.
@@ -57,7 +65,7 @@ pub(crate) trait RequestHandler: Send + Sync {
     fn release(&self);
 
     /// Serves an accepted request.
-    fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served;
+    fn serve(self: Arc<Self>, request: HookExecutionRequest, context: RequestContext) -> Served;
 
     /// Answers a refused request, blocking it if it has guards.
     fn refuse(self: Arc<Self>, request: HookExecutionRequest, failure: StageFailure) -> Served;

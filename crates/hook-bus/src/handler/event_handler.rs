@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::state::BridgeState;
-use crate::bus::{MessageBus, RequestControl, RequestHandler, Served};
+use crate::bus::{MessageBus, RequestContext, RequestHandler, Served};
 use crate::handler::engine::{BuiltEngine, Engine, EngineSlot, InitializeError};
 use crate::handler::in_flight::InFlight;
 use crate::handler::progress::Progress;
@@ -91,13 +91,13 @@ impl HookEventHandler {
     }
 
     /// Returns the number of requests in progress.
-    pub fn in_flight(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.in_flight.count()
     }
 
     /// Detaches from the bus: later requests are answered `no_handler`, accepted ones finish.
     /// Calling it again does nothing.
-    pub fn dispose(self: &Arc<Self>) {
+    pub(crate) fn dispose(self: &Arc<Self>) {
         self.bus.core().detach(&(Arc::clone(self) as Arc<dyn RequestHandler>));
     }
 
@@ -117,7 +117,7 @@ impl HookEventHandler {
         &self,
         engine: &Arc<Engine>,
         request: HookExecutionRequest,
-        control: &RequestControl,
+        context: &RequestContext,
     ) -> Served {
         let keeps_inputs = request.wants_inputs();
         let host = request.host_services().or(self.services.as_ref()).cloned();
@@ -160,9 +160,9 @@ impl HookEventHandler {
         let scope = RunScope {
             // An inline plan finishes before anyone could cancel it.
             cancel: self.cancel_all.clone(),
-            observer: Progress::observe(self.bus.core(), control.key, &responder.id),
-            fairness_key: control.lane,
-            depth: control.depth,
+            observer: Progress::observe(self.bus.core(), context.key, &responder.id),
+            fairness_key: context.lane,
+            depth: context.origin.depth,
             hops,
             keeps_inputs,
             background: self.background,
@@ -194,7 +194,7 @@ impl HookEventHandler {
         if Handle::try_current().is_err() {
             return Served::Done(responder.fail(&plan, no_runtime()));
         }
-        let cancel = control.cancel.clone().unwrap_or_default();
+        let cancel = context.cancel.clone().unwrap_or_default();
         let correlation = Some(responder.id.as_str().into());
         let run = Run {
             engine: Arc::clone(engine),
@@ -211,7 +211,7 @@ impl HookEventHandler {
             },
             sessions: Arc::clone(&self.sessions),
             session,
-            early_end: self.early_end(&cancel, control.deadline),
+            early_end: self.early_end(&cancel, context.deadline),
         };
         Served::Running { running: run.finish().boxed(), cancel }
     }
@@ -276,25 +276,22 @@ impl HookEventHandler {
     async fn initialize_and_serve(
         self: Arc<Self>,
         request: HookExecutionRequest,
-        cancel: CancellationToken,
-        control: RequestControl,
+        mut context: RequestContext,
     ) -> Box<HookExecutionResponse> {
         let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
-        let early_end = self.early_end(&cancel, control.deadline);
+        let early_end = self.early_end(context.cancel.get_or_insert_default(), context.deadline);
         let built = tokio::select! {
             biased;
             failure = early_end.wait() => return self.failed(id, event, failure),
             built = self.engine.initialize() => built,
         };
         // One deadline covers both steps.
-        let deadline = early_end.deadline;
-        let control = RequestControl { cancel: Some(cancel), deadline, ..control };
+        context.deadline = early_end.deadline;
         let engine = match &built {
             Ok(engine) => engine,
             Err(unbuilt) => return unavailable(&built, id, event, not_initialized(&unbuilt.error)),
         };
-        let cancel = control.cancel.clone().unwrap_or_default();
-        self.declare_and_serve(Arc::clone(engine), request, cancel, control).await
+        self.declare_and_serve(Arc::clone(engine), request, context).await
     }
 
     /// Lets new workers declare their hooks first, and serves the request.
@@ -302,13 +299,12 @@ impl HookEventHandler {
         self: Arc<Self>,
         engine: Arc<Engine>,
         request: HookExecutionRequest,
-        cancel: CancellationToken,
-        control: RequestControl,
+        mut context: RequestContext,
     ) -> Box<HookExecutionResponse> {
-        let mut control = RequestControl { cancel: Some(cancel.clone()), ..control };
+        let cancel = context.cancel.get_or_insert_default().clone();
         // Without a runtime no worker is started; placeholders of guards block.
         if workers::has_pending(&engine.pipeline) && Handle::try_current().is_ok() {
-            let early_end = self.early_end(&cancel, control.deadline);
+            let early_end = self.early_end(&cancel, context.deadline);
             let events = self.engine.events();
             tokio::select! {
                 biased;
@@ -318,9 +314,9 @@ impl HookEventHandler {
                 }
                 () = workers::declare(&engine.pipeline, &events, &self.errors) => {}
             }
-            control.deadline = early_end.deadline;
+            context.deadline = early_end.deadline;
         }
-        match self.serve_with(&engine, request, &control) {
+        match self.serve_with(&engine, request, &context) {
             Served::Done(response) => response,
             Served::Running { running, .. } => running.await,
         }
@@ -354,24 +350,27 @@ impl RequestHandler for HookEventHandler {
         self.in_flight.leave();
     }
 
-    fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
+    fn serve(
+        self: Arc<Self>,
+        request: HookExecutionRequest,
+        mut context: RequestContext,
+    ) -> Served {
         let built = self.engine.get();
         match &built {
             Some(Ok(engine)) if workers::has_pending(&engine.pipeline) => {
-                let (cancel, engine) =
-                    (control.cancel.clone().unwrap_or_default(), Arc::clone(engine));
-                let running = self.declare_and_serve(engine, request, cancel.clone(), control);
+                let cancel = context.cancel.get_or_insert_default().clone();
+                let running = self.declare_and_serve(Arc::clone(engine), request, context);
                 Served::Running { running: running.boxed(), cancel }
             }
-            Some(Ok(engine)) => self.serve_with(engine, request, &control),
+            Some(Ok(engine)) => self.serve_with(engine, request, &context),
             Some(built @ Err(unbuilt)) => {
                 let (id, event) = (request.correlation_id().clone(), self.event_of(&request));
                 let failure = not_initialized(&unbuilt.error);
                 Served::Done(unavailable(built, id, event, failure))
             }
             None => {
-                let cancel = control.cancel.clone().unwrap_or_default();
-                let running = self.initialize_and_serve(request, cancel.clone(), control);
+                let cancel = context.cancel.get_or_insert_default().clone();
+                let running = self.initialize_and_serve(request, context);
                 Served::Running { running: running.boxed(), cancel }
             }
         }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_handler::{no_runtime, shutting_down};
 use super::in_flight::InFlight;
-use crate::bus::{AlreadyServed, MessageBus, RequestControl, RequestHandler, Served};
+use crate::bus::{AlreadyServed, MessageBus, RequestContext, RequestHandler, Served};
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse};
 
 /// A connection to remote engines. If none can be reached, the request is answered here.
@@ -125,7 +125,7 @@ impl RequestHandler for RemoteHandler {
         self.in_flight.leave();
     }
 
-    fn serve(self: Arc<Self>, request: HookExecutionRequest, control: RequestControl) -> Served {
+    fn serve(self: Arc<Self>, request: HookExecutionRequest, context: RequestContext) -> Served {
         let (id, event) = (request.correlation_id().clone(), request.event());
         if let Some(failure) = request.envelope_error().cloned() {
             // The request is invalid and cannot be forwarded.
@@ -134,10 +134,10 @@ impl RequestHandler for RemoteHandler {
         if Handle::try_current().is_err() {
             return Served::Done(self.failed(id, event, no_runtime()));
         }
-        let cancel = control.cancel.unwrap_or_default();
+        let cancel = context.cancel.unwrap_or_default();
         let cancelled = cancel.clone();
         let running = async move {
-            let forwarding = Arc::clone(&self.engines).forward(request, control.deadline);
+            let forwarding = Arc::clone(&self.engines).forward(request, context.deadline);
             let result = tokio::select! {
                 biased;
                 () = self.cancel_all.cancelled() => Err(shutting_down()),

@@ -37,10 +37,9 @@ use super::services::Services;
 use super::status::worker_states;
 use crate::audit::{Audit, AuditEntry};
 use crate::bridge::Bridge;
-use crate::bus::Origin;
 use crate::bus::PublishError;
 use crate::bus::{Lagged, Subscription};
-use crate::bus::{MessageBus, Publication, Submitted};
+use crate::bus::{MessageBus, RequestContext, Submitted};
 use crate::handler::DeclaredEvent;
 use crate::live::LiveConnection;
 use crate::message::{
@@ -318,9 +317,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     fn handle(&mut self, message: ClientMessage) {
         match message {
             ClientMessage::Request(request) => {
-                let origin = self.system.bus().origin_of(&request, self.group);
                 let services = self.services.offered();
-                self.request(request.with_host_services(services), origin);
+                self.request(request.with_host_services(services));
             }
             ClientMessage::Invalid(line) => {
                 self.fail_calls(line.call, &line.reason);
@@ -449,8 +447,8 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 HookExecutionRequest::invalid(FailureCode::InvalidRequest, reason),
             ),
         };
-        let origin = self.system.bus().origin_of(&request, self.group);
-        self.submit_or_queue(key, request, origin);
+        let context = RequestContext { key, ..self.context(&request) };
+        self.submit_or_queue(request, context);
     }
 
     /// Declares an event. Repeated declarations by one client count once.
@@ -465,9 +463,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             Err(error) => {
                 let request =
                     HookExecutionRequest::invalid(FailureCode::InvalidRequest, error.to_string());
-                let request = with_optional_id(id, request);
-                let origin = self.system.bus().origin_of(&request, self.group);
-                self.request(request, origin);
+                self.request(with_optional_id(id, request));
             }
         }
     }
@@ -512,23 +508,28 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
     }
 
     /// Submits a request at once if the bus has room and no other request waits.
-    fn request(&mut self, request: HookExecutionRequest, origin: Origin) {
-        self.submit_or_queue(RequestKey::next(), request, origin);
+    fn request(&mut self, request: HookExecutionRequest) {
+        let context = self.context(&request);
+        self.submit_or_queue(request, context);
     }
 
-    fn submit_or_queue(&mut self, key: RequestKey, request: HookExecutionRequest, origin: Origin) {
-        let (max_in_flight, index) = (self.max_in_flight(), origin.depth as usize);
-        let lane = self.lane;
+    /// Returns the context of a new request of this client.
+    fn context(&self, request: &HookExecutionRequest) -> RequestContext {
+        RequestContext::new(self.lane, self.system.bus().origin_of(request, self.group))
+    }
+
+    fn submit_or_queue(&mut self, request: HookExecutionRequest, mut context: RequestContext) {
+        let (max_in_flight, index) = (self.max_in_flight(), context.origin.depth as usize);
+        let key = context.key;
         if self.depths.len() <= index {
             self.depths.resize_with(index + 1, Depth::default);
         }
         let Some(depth) = self.depths.get_mut(index) else { return };
         if depth.inbox.is_empty()
             && depth.in_flight < max_in_flight
-            && let Some(permit) = self.system.bus().try_admit(&request, origin.depth)
+            && let Some(permit) = self.system.bus().try_admit(&request, context.origin.depth)
         {
-            let publication = Publication { key, cancel: None, lane, origin };
-            let submitted = self.system.bus().submit(permit, request, publication);
+            let submitted = self.system.bus().submit(permit, request, context);
             // Most requests are answered already, with nothing to cancel.
             if let Ok(Submitted::Running(running)) = &submitted {
                 self.track(key, running.correlation_id(), running.cancellation());
@@ -536,9 +537,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             self.handle_submitted(index, key, submitted);
         } else {
             let cancel = CancellationToken::new();
-            let publication = Publication { key, cancel: Some(cancel.clone()), lane, origin };
+            context.cancel = Some(cancel.clone());
             let id = request.correlation_id().clone();
-            depth.inbox.push(request, publication);
+            depth.inbox.push(request, context);
             self.track(key, &id, &cancel);
         }
     }

@@ -9,14 +9,14 @@ use futures::future::BoxFuture;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::bus::PublishError;
-use crate::bus::{MessageBus, Publication, Submitted};
+use crate::bus::{MessageBus, RequestContext, Submitted};
 use crate::message::{HookExecutionRequest, RequestKey};
 
 /// Requests that were read but not accepted yet: the bus takes them one by one as it has room,
 /// while later messages (a cancellation, say) are still read.
 #[derive(Default)]
 pub(super) struct Inbox {
-    queue: VecDeque<(HookExecutionRequest, Publication)>,
+    queue: VecDeque<(HookExecutionRequest, RequestContext)>,
     pub(super) bytes: usize,
     /// The first of them, waiting for a permit.
     submitting: Option<Submission>,
@@ -33,9 +33,9 @@ impl Inbox {
         self.submitting.is_none() && self.queue.is_empty()
     }
 
-    pub(super) fn push(&mut self, request: HookExecutionRequest, publication: Publication) {
+    pub(super) fn push(&mut self, request: HookExecutionRequest, context: RequestContext) {
         self.bytes += request.weight();
-        self.queue.push_back((request, publication));
+        self.queue.push_back((request, context));
     }
 
     /// Submits the next request once the bus has room; pending while there is none.
@@ -45,12 +45,12 @@ impl Inbox {
         context: &mut Context<'_>,
     ) -> Poll<(RequestKey, Result<Submitted, PublishError>)> {
         if self.submitting.is_none()
-            && let Some((request, publication)) = self.queue.pop_front()
+            && let Some((request, request_context)) = self.queue.pop_front()
         {
-            let (bus, key, weight) = (bus.clone(), publication.key, request.weight());
+            let (bus, key, weight) = (bus.clone(), request_context.key, request.weight());
             let future = async move {
-                let permit = bus.admit(&request, publication.origin.depth).await?;
-                bus.submit(permit, request, publication)
+                let permit = bus.admit(&request, request_context.origin.depth).await?;
+                bus.submit(permit, request, request_context)
             };
             self.submitting = Some(Submission { key, weight, future: future.boxed() });
         }
