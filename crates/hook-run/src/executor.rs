@@ -93,7 +93,7 @@ pub struct HookCall {
     pub(crate) input: HookInput,
     pub(crate) timeout: Duration,
     pub(crate) slots: Slots,
-    /// What all runs of the event share.
+    /// The shared state of the runs of the event.
     pub(crate) scope: RunScope,
     /// The trust rank of the hook.
     pub(crate) trust_rank: u8,

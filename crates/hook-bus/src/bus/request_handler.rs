@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::origin::Origin;
 use crate::message::{CorrelationId, HookExecutionRequest, HookExecutionResponse, RequestKey};
 
-/// What goes with a request, from its client to its hooks.
+/// The context of a request, from its client to its hooks.
 pub(crate) struct RequestContext {
     pub(crate) key: RequestKey,
     /// Cancelled when the publisher no longer wants the answer. If `None`, a token is made once the
