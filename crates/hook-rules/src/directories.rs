@@ -44,3 +44,9 @@ impl Directories {
         Surroundings { cwd: &self.cwd, project: &self.project, home: &self.home }
     }
 }
+
+/// Returns the directories in which the tests of packs are played, so that they have one outcome
+/// everywhere: the project is `/home/dev/project`.
+pub fn test_directories() -> Directories {
+    Directories::new("/home/dev/project", "/home/dev/project", "/home/dev")
+}

@@ -89,6 +89,18 @@ pub struct RuleFile {
     pub except: BTreeMap<String, String>,
 }
 
+/// A rule as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleSummary<'r> {
+    /// The name, as `FILE:id`.
+    pub name: String,
+    /// The effect.
+    pub effect: Effect,
+    /// The message.
+    pub message: &'r str,
+}
+
 /// A mistake in a rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -133,7 +145,7 @@ pub enum TestKind {
     Output,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) line: usize,
@@ -142,7 +154,7 @@ pub(crate) struct Rule {
     pub(crate) subjects: Vec<Subject>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Subject {
     Shell(Box<ShellRule>),
     Read(PathPatterns),
@@ -152,7 +164,7 @@ pub(crate) enum Subject {
     Output(LazyRegex),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShellRule {
     /// The programs; empty for all.
     pub(crate) programs: Vec<WordPattern>,
@@ -170,7 +182,7 @@ pub(crate) struct ShellRule {
 }
 
 /// A condition on arguments.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Condition {
     Any(Vec<WordPattern>),
     All(Vec<WordPattern>),
@@ -369,6 +381,33 @@ impl RuleFile {
         let before = self.rules.len();
         self.rules.retain(|rule| matches!(rule.effect, Effect::Ask | Effect::Deny));
         before - self.rules.len()
+    }
+
+    /// Returns the rules as they are shown, in order.
+    pub fn summaries(&self) -> impl Iterator<Item = RuleSummary<'_>> {
+        self.rules.iter().map(|rule| RuleSummary {
+            name: format!("{}:{}", self.name, rule.id),
+            effect: rule.effect,
+            message: &rule.message,
+        })
+    }
+
+    /// Returns the rules that files of another version do not have, or have with another subject
+    /// or a weaker effect.
+    pub fn lost_rules(&self, others: &[&Self]) -> Vec<String> {
+        let other = others.iter().find(|other| other.name == self.name);
+        let keeps = |rule: &&Rule| {
+            other.into_iter().flat_map(|other| &other.rules).any(|other| {
+                other.id == rule.id && other.effect >= rule.effect && other.subjects == rule.subjects
+            })
+        };
+        let lost = self.rules.iter().filter(|rule| !keeps(rule));
+        let mut lost: Vec<String> =
+            lost.map(|rule| format!("{}:{}", self.name, rule.id)).collect();
+        if self.opaque > other.and_then(|other| other.opaque) {
+            lost.push(format!("{}:opaque", self.name));
+        }
+        lost
     }
 
     /// Returns the number of rules.

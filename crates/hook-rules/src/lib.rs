@@ -43,5 +43,5 @@ mod regex;
 mod words;
 
 pub use decide::{Call, Decision, Match, Rules};
-pub use directories::Directories;
-pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleTest, TestKind};
+pub use directories::{Directories, test_directories};
+pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleSummary, RuleTest, TestKind};

@@ -1,5 +1,7 @@
 //! Packs that are part of the engine: files of rules, each with its page.
 
+use std::borrow::Cow;
+
 /// A pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -10,6 +12,8 @@ pub struct Pack {
     pub about: &'static str,
     /// The file of rules.
     pub rules: &'static str,
+    /// Its other files: hooks and their scripts.
+    pub others: &'static [(&'static str, &'static str)],
     /// The page: what it refuses, what not, known false alarms.
     pub readme: &'static str,
 }
@@ -21,6 +25,7 @@ macro_rules! packs {
             name: $name,
             about: $about,
             rules: include_str!(concat!("../packs/", $name, "/rules.toml")),
+            others: &[],
             readme: include_str!(concat!("../packs/", $name, "/README.md")),
         },)+];
     };
@@ -35,6 +40,27 @@ packs! {
     "self-guard" "changing what guards the agent: hooks, rules, agents' settings, git hooks";
     "shell-safety" "deleting outside of the project, disks, permissions, users, services, remote shells";
     "stay-inside" "writing and deleting outside of the project";
+}
+
+impl Pack {
+    /// Returns the files of the pack in the form of all packs, with their paths.
+    pub fn files(&self) -> Vec<(String, Cow<'static, str>)> {
+        let manifest = format!(
+            "{{\n  \"name\": \"{}\",\n  \"version\": \"{}\",\n  \"description\": \"{}\"\n}}\n",
+            self.name,
+            env!("CARGO_PKG_VERSION"),
+            self.about
+        );
+        let mut files = vec![
+            (".plugin/plugin.json".to_owned(), manifest.into()),
+            ("README.md".to_owned(), self.readme.into()),
+        ];
+        if !self.rules.is_empty() {
+            files.push((format!("rules/{}.toml", self.name), self.rules.into()));
+        }
+        files.extend(self.others.iter().map(|(path, text)| ((*path).to_owned(), (*text).into())));
+        files
+    }
 }
 
 /// Returns the pack of a name.

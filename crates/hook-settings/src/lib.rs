@@ -62,6 +62,7 @@ mod redaction;
 mod registration;
 mod reload;
 mod rule;
+mod pack;
 mod rule_set;
 pub mod schema;
 mod source;
@@ -97,6 +98,7 @@ pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_fold
 pub use registration::RegistrationLimits;
 pub use reload::reload_files;
 pub use rule::Rule;
+pub use pack::{LockedPack, PACK_HOOKS, PROJECT_RULES, Pack, PackLock, check_pack_name, packs_folder};
 pub use rule_set::{RuleSet, excepted_rules};
 pub use source::{HookSource, SettingsSource};
 pub use switch::Switches;

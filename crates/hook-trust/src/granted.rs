@@ -15,7 +15,7 @@ use super::index::Index;
 use super::tree::{CoverError, Scope};
 use hook_json::text::PathText;
 use hook_protocol::failure::HookFailure;
-use hook_settings::HookEntry;
+use hook_settings::{HookEntry, Pack};
 use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
 use hook_shell::PROJECT_DIRECTORY;
 
@@ -60,6 +60,8 @@ pub struct TrustedHook {
     /// The folder of copies: there is one also of what runs in place.
     copies: Option<Copies>,
     is_strict: bool,
+    /// The pack that it is part of.
+    pack: Option<Arc<Pack>>,
     /// Whether its folder in the project was another one when this was looked at first.
     has_changed: bool,
     /// Whether it was looked at for a warning before.
@@ -109,10 +111,35 @@ impl TrustedHook {
                 .map(|copies| copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))),
             copies: indexes.copies.cloned(),
             is_strict: grant.strict,
+            pack: None,
             has_changed: false,
             is_warned: AtomicBool::new(false),
             opaque: grant.opaque.clone(),
         })
+    }
+
+    /// Returns a hook of a pack, which runs where it is as long as the pack's files are what they were.
+    pub fn of_pack(entry: &HookEntry, pack: &Arc<Pack>) -> Self {
+        let digest = pack.locked.digest.clone();
+        let copies = Copies(pack.folder.parent().unwrap_or(Path::new("/")).to_path_buf());
+        let mut cover = Cover::of(entry, &pack.folder);
+        cover.scope.roots = vec![PathBuf::new()];
+        Self {
+            entry: entry.clone(),
+            project: pack.folder.clone(),
+            in_project: Arc::new(copies.index(&digest, &cover.scope)),
+            cover,
+            fingerprint: String::new(),
+            copy: None,
+            caches: Some(copies.cache(&digest)),
+            copies: None,
+            is_strict: true,
+            pack: Some(Arc::clone(pack)),
+            has_changed: false,
+            is_warned: AtomicBool::new(false),
+            opaque: Vec::new(),
+            digest: Some(digest),
+        }
     }
 
     /// What tells this apart from the same hook with other files.
@@ -167,6 +194,12 @@ impl TrustedHook {
                 true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),
             };
+        }
+        if let Some(pack) = &self.pack {
+            let differs = || super::packs::verify_pack(pack).err();
+            let is_unchanged = self.is_unchanged(Index::digest);
+            let reason = if is_unchanged { None } else { differs() };
+            return reason.map_or(Ok(()), |reason| Err(HookFailure::Untrusted { reason }));
         }
         if !self.is_unchanged(Index::digest) {
             return Err(HookFailure::Untrusted { reason: self.changed_reason() });
@@ -286,7 +319,10 @@ impl TrustedHook {
     /// Variables that it is given: where its folder is, and where python keeps what it compiles, so that
     /// nothing compiled is read that lies beside a script.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
-        let folder = || ("HOOK_DIR".into(), self.base().join(".hooks").into());
+        let folder = || match &self.pack {
+            Some(pack) => ("HOOK_DIR".into(), pack.folder.clone().into()),
+            None => ("HOOK_DIR".into(), self.base().join(".hooks").into()),
+        };
         let folder = self.entry.foreign.is_none().then(folder);
         let caches = self.caches.as_ref();
         let caches =

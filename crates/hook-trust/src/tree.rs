@@ -24,7 +24,11 @@ const MAX_PACKAGE_ENTRIES: usize = 60_000;
 pub(super) const MAX_PACKAGE_BYTES: u64 = 512 << 20;
 
 /// Settings right in `.hooks`, and in the folder of another agent: those are compared by themselves.
-const SETTINGS_FILES: [&str; 3] = ["settings.json", "settings.local.json", "trust.lock"];
+const SETTINGS_FILES: [&str; 4] =
+    ["settings.json", "settings.local.json", "trust.lock", "packs.lock"];
+
+/// Rules of a project, which need no trust and are compared by themselves.
+const RULES_FOLDER: &str = ".hooks/rules";
 const FOREIGN_SETTINGS_FILES: [&str; 4] =
     ["settings.json", "settings.local.json", "hooks.json", "config.toml"];
 
@@ -359,6 +363,9 @@ impl Walk<'_> {
     /// Whether a file has settings, which are compared by themselves.
     fn is_settings(&self, path: &Path) -> bool {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+        if folder == Path::new(RULES_FOLDER) {
+            return self.root != folder && path.extension().is_some_and(|extension| extension == "toml");
+        }
         if folder == Path::new(".github/hooks") {
             return path.extension().is_some_and(|extension| extension == "json");
         }

@@ -191,24 +191,8 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     tested.iter_mut().for_each(RuleFile::check);
     let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
     let directories = directories(context);
-    let mut count = 0_usize;
-    for file in &tested {
-        for problem in &file.problems {
-            failures.push(format!("{}:{}: {}", file.name, problem.line, problem.message));
-        }
-        let rules = Rules::with_exceptions([Arc::clone(file)], &BTreeSet::new());
-        for test in &file.tests {
-            count += 1;
-            let effect = rules.decide(&call(test), &directories).effect();
-            if !test.expect.is_met_by(effect) {
-                let found = effect.map_or("pass", Effect::as_str);
-                failures.push(format!(
-                    "{}:{}: `{}` is {found}, and not what is expected",
-                    file.name, test.line, test.subject
-                ));
-            }
-        }
-    }
+    let (count, failed) = play(tested.iter().cloned(), &directories);
+    failures.extend(failed);
     let passed = failures.is_empty();
     let view = (json!({"tests": count, "failures": failures}), |printer: &Printer| {
         let mut out = String::new();
@@ -230,6 +214,33 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     });
     printer.show(&view).await?;
     Ok(if passed { exit_code::PROCEED } else { exit_code::FAILURE })
+}
+
+/// Plays the tests of rule files. Returns their number, and those that failed beside the mistakes of
+/// the files.
+pub(super) fn play(
+    files: impl Iterator<Item = Arc<RuleFile>>,
+    directories: &Directories,
+) -> (usize, Vec<String>) {
+    let (mut count, mut failures) = (0_usize, Vec::new());
+    for file in files {
+        for problem in &file.problems {
+            failures.push(format!("{}:{}: {}", file.name, problem.line, problem.message));
+        }
+        let rules = Rules::with_exceptions([Arc::clone(&file)], &BTreeSet::new());
+        for test in &file.tests {
+            count += 1;
+            let effect = rules.decide(&call(test), directories).effect();
+            if !test.expect.is_met_by(effect) {
+                let found = effect.map_or("pass", Effect::as_str);
+                failures.push(format!(
+                    "{}:{}: `{}` is {found}, and not what is expected",
+                    file.name, test.line, test.subject
+                ));
+            }
+        }
+    }
+    (count, failures)
 }
 
 fn call(test: &RuleTest) -> Call<'_> {
