@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Input, Invocation, UNKNOWN, is_option, operands, option_values, read,
+    Access, Input, Invocation, Reading, UNKNOWN, is_option, operands, option_values, read,
 };
 
 use crate::directories::Directories;
 use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
+use crate::narrowing::{CalledTool, InputFields};
 use crate::words::WordPattern;
 
 /// The longest time for one decision.
@@ -33,6 +34,8 @@ pub struct Call<'c> {
     pub prompt: Option<Cow<'c, str>>,
     /// The output of a tool.
     pub output: Option<Cow<'c, str>>,
+    /// The tool.
+    pub tool: Option<CalledTool>,
     /// The reason why a part of the call is not known, if so.
     pub unread: Option<String>,
 }
@@ -51,6 +54,18 @@ impl<'c> Call<'c> {
     /// Creates a call that writes a file.
     pub fn write(path: &'c str) -> Self {
         Self { writes: vec![path.into()], ..Self::default() }
+    }
+}
+
+/// The commands of a call as they were read, for all rules that are asked about it.
+#[derive(Debug, Clone)]
+pub struct Commands(Vec<Reading>);
+
+impl Commands {
+    /// Reads the commands of a call.
+    pub fn read(call: &Call<'_>, directories: &Directories) -> Self {
+        let surroundings = directories.surroundings();
+        Self(call.commands.iter().map(|command| read(command, &surroundings)).collect())
     }
 }
 
@@ -113,41 +128,39 @@ impl Rules {
         excepted: &BTreeSet<String>,
     ) -> Self {
         let mut rules = Self { files: files.into_iter().collect(), ..Self::default() };
-        for (file_index, file) in rules.files.iter().enumerate() {
+        let files: Vec<Arc<RuleFile>> = rules.files.clone();
+        for (file_index, file) in files.iter().enumerate() {
             for (rule_index, rule) in file.rules.iter().enumerate() {
-                let name = format!("{}:{}", file.name, rule.id);
-                if excepted.contains(&name) {
+                if excepted.contains(&format!("{}:{}", file.name, rule.id)) {
                     continue;
                 }
                 for (subject_index, subject) in rule.subjects.iter().enumerate() {
-                    let directories = (file_index, rule_index, subject_index);
-                    match subject {
-                        Subject::Shell(shell) => {
-                            let programs: Option<Vec<&str>> =
-                                shell.programs.iter().map(WordPattern::literal).collect();
-                            match programs.filter(|programs| !programs.is_empty()) {
-                                Some(programs) => {
-                                    for program in programs {
-                                        rules
-                                            .by_program
-                                            .entry(program.to_owned())
-                                            .or_default()
-                                            .push(directories);
-                                    }
-                                }
-                                None => rules.of_any.push(directories),
-                            }
-                        }
-                        Subject::Read(_) => rules.reads.push(directories),
-                        Subject::Write(_) => rules.writes.push(directories),
-                        Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) => {
-                            rules.others.push(directories)
-                        }
-                    }
+                    rules.add(subject, (file_index, rule_index, subject_index));
                 }
             }
         }
         rules
+    }
+
+    /// Adds a subject to the indices.
+    fn add(&mut self, subject: &Subject, index: RuleIndex) {
+        let shell = match subject {
+            Subject::Shell(shell) => shell,
+            Subject::Read(_) => return self.reads.push(index),
+            Subject::Write(_) => return self.writes.push(index),
+            Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) | Subject::Tool(_) => {
+                return self.others.push(index);
+            }
+        };
+        let programs: Option<Vec<&str>> = shell.programs.iter().map(WordPattern::literal).collect();
+        match programs.filter(|programs| !programs.is_empty()) {
+            Some(programs) => {
+                for program in programs {
+                    self.by_program.entry(program.to_owned()).or_default().push(index);
+                }
+            }
+            None => self.of_any.push(index),
+        }
     }
 
     /// Returns the files.
@@ -162,11 +175,21 @@ impl Rules {
 
     /// Decides about a call.
     pub fn decide(&self, call: &Call<'_>, directories: &Directories) -> Decision {
-        let mut found = Vec::new();
+        self.decide_read(call, &Commands::read(call, directories), directories, &|_| None)
+    }
+
+    /// Decides about a call whose commands were read before. `fields` has the fields of the input, by
+    /// which rules are narrowed.
+    pub fn decide_read(
+        &self,
+        call: &Call<'_>,
+        commands: &Commands,
+        directories: &Directories,
+        fields: InputFields<'_>,
+    ) -> Decision {
+        let mut found = Found { matches: Vec::new(), fields };
         let deadline = Instant::now() + MAX_TIME;
-        let surroundings = directories.surroundings();
-        for command in &call.commands {
-            let reading = read(command, &surroundings);
+        for (command, reading) in call.commands.iter().zip(&commands.0) {
             for invocation in &reading.invocations {
                 if Instant::now() > deadline {
                     self.too_long(&mut found);
@@ -199,7 +222,7 @@ impl Rules {
                         _ => continue,
                     };
                     if patterns.matches(&absolute, directories) {
-                        push(&mut found, matched(file, rule, path.to_string(), None));
+                        found.push_rule(rule, || matched(file, rule, path.to_string(), None));
                     }
                 }
             }
@@ -207,16 +230,19 @@ impl Rules {
         for at in &self.others {
             let (file, rule, subject) = self.get(*at);
             let hit = match subject {
-                Subject::Fetch(hosts) => call.urls.iter().find(|url| names_host(url, hosts)),
-                Subject::Prompt(regex) => call.prompt.as_ref().filter(|text| regex.is_match(text)),
-                Subject::Output(regex) => call.output.as_ref().filter(|text| regex.is_match(text)),
+                Subject::Tool(tool) if call.tool.as_ref().is_some_and(|called| tool.matches(called, fields)) => {
+                    call.tool.as_ref().and_then(|called| called.names.first()).map(Cow::from)
+                }
+                Subject::Fetch(hosts) => call.urls.iter().find(|url| names_host(url, hosts)).cloned(),
+                Subject::Prompt(regex) => call.prompt.clone().filter(|text| regex.is_match(text)),
+                Subject::Output(regex) => call.output.clone().filter(|text| regex.is_match(text)),
                 _ => None,
             };
             if let Some(text) = hit {
-                push(&mut found, matched(file, rule, text.chars().take(200).collect(), None));
+                found.push_rule(rule, || matched(file, rule, text.chars().take(200).collect(), None));
             }
         }
-        Decision { matches: found }
+        Decision { matches: found.matches }
     }
 
     /// Adds what files say of a call that cannot be read.
@@ -225,23 +251,23 @@ impl Rules {
         reason: &str,
         subject: String,
         range: Option<Range<usize>>,
-        found: &mut Vec<Match>,
+        found: &mut Found<'_>,
     ) {
         let message = format!("this cannot be read: {reason}");
         for (file, effect) in self.files.iter().filter_map(|file| Some((file, file.opaque?))) {
             let rule = format!("{}:opaque", file.name);
             let (message, subject, range) = (message.clone(), subject.clone(), range.clone());
-            push(found, Match { rule, effect, message, subject, range });
+            found.push(Match { rule, effect, message, subject, range });
         }
     }
 
     /// Adds that not all rules were asked in time: the user is asked, whatever the files say.
-    fn too_long(&self, found: &mut Vec<Match>) {
+    fn too_long(&self, found: &mut Found<'_>) {
         for file in &self.files {
             let rule = format!("{}:time", file.name);
             let effect = file.opaque.map_or(Effect::Ask, |effect| effect.max(Effect::Ask));
             let message = format!("not all rules could be asked within {MAX_TIME:?}");
-            push(found, Match { rule, effect, message, subject: String::new(), range: None });
+            found.push(Match { rule, effect, message, subject: String::new(), range: None });
         }
     }
 
@@ -267,7 +293,7 @@ impl Rules {
         command: &str,
         directories: &Directories,
         deadline: Instant,
-        found: &mut Vec<Match>,
+        found: &mut Found<'_>,
     ) {
         let program = invocation.program();
         let matched_here = |file: &RuleFile, rule: &Rule| {
@@ -292,10 +318,10 @@ impl Rules {
             if verdict == Verdict::May && rule.effect >= Effect::Ask {
                 // Only running it tells; then it is asked about, whatever the rule does.
                 let message = format!("an argument is not known, and {}", rule.message);
-                push(found, Match { effect: Effect::Ask, message, ..matched_here(file, rule) });
+                found.push_rule(rule, || Match { effect: Effect::Ask, message, ..matched_here(file, rule) });
             }
             if verdict == Verdict::Must {
-                push(found, matched_here(file, rule));
+                found.push_rule(rule, || matched_here(file, rule));
             }
         }
         for access in &invocation.files {
@@ -313,7 +339,7 @@ impl Rules {
                     continue;
                 };
                 if patterns.matches_access(access, invocation, directories) {
-                    push(found, matched_here(file, rule));
+                    found.push_rule(rule, || matched_here(file, rule));
                 }
             }
         }
@@ -324,16 +350,31 @@ impl Rules {
             for at in &self.others {
                 let (file, rule, Subject::Fetch(hosts)) = self.get(*at) else { continue };
                 if names_host(&argument.text, hosts) {
-                    push(found, matched_here(file, rule));
+                    found.push_rule(rule, || matched_here(file, rule));
                 }
             }
         }
     }
 }
 
-fn push(found: &mut Vec<Match>, new: Match) {
-    if !found.iter().any(|old| old.rule == new.rule) {
-        found.push(new);
+/// The rules that match so far.
+struct Found<'f> {
+    matches: Vec<Match>,
+    fields: InputFields<'f>,
+}
+
+impl Found<'_> {
+    fn push(&mut self, new: Match) {
+        if !self.matches.iter().any(|old| old.rule == new.rule) {
+            self.matches.push(new);
+        }
+    }
+
+    /// Adds a rule whose subject matches, if it is not narrowed to other inputs.
+    fn push_rule(&mut self, rule: &Rule, new: impl FnOnce() -> Match) {
+        if rule.narrowing.iter().all(|condition| condition.holds(self.fields)) {
+            self.push(new());
+        }
     }
 }
 

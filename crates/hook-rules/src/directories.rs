@@ -27,7 +27,8 @@ impl Directories {
         &self.home
     }
 
-    pub(crate) fn project(&self) -> &str {
+    /// Returns the project.
+    pub fn project(&self) -> &str {
         &self.project
     }
 

@@ -1,7 +1,7 @@
 //! The tests of the packs that are part of the engine.
 
 use hook_rules::packs::PACKS;
-use hook_rules::{Call, Directories, Effect, RuleFile, Rules, TestKind};
+use hook_rules::{Call, Directories, Effect, RuleFile, Rules};
 
 #[test]
 fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
@@ -16,18 +16,14 @@ fn each_pack_passes_its_own_tests_and_has_at_least_twenty() {
                 .map(|problem| format!("{}:{}: {}", pack.name, problem.line, problem.message)),
         );
         let tests = file.tests.clone();
-        if tests.len() < 20 {
+        // What runs something is tested in tests/all/packs.rs.
+        if tests.len() < 20 && pack.others.is_empty() {
             failures.push(format!("{} has {} tests", pack.name, tests.len()));
         }
         let rules = Rules::new([file]);
         for test in tests {
-            let subject = test.subject.as_str();
-            let call = match test.kind {
-                TestKind::Shell => Call::shell(subject),
-                TestKind::Read => Call::read(subject),
-                _ => Call::write(subject),
-            };
-            let decision = rules.decide(&call, &directories);
+            let subject = &test.subject;
+            let decision = test.decide(&rules, &directories);
             if !test.expect.is_met_by(decision.effect()) {
                 failures.push(format!(
                     "{}:{}: `{subject}` {:?}, found {:?}",

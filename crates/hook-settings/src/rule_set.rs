@@ -13,7 +13,7 @@ use hook_rules::{MAX_FILE, RuleFile};
 
 use super::diagnostic::{Diagnostic, Location};
 use super::folders::{RULES, files, folder_of, is_absence};
-use super::pack::{Pack, PackLock};
+use super::pack::{PROJECT_RULES, Pack, PackLock};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 
@@ -73,8 +73,9 @@ impl RuleSet {
 
 /// Returns the name of a pack's file of rules: `NAME.toml` for the one that is named like the pack.
 fn pack_file_name(pack: &Pack, file: &str) -> String {
-    match file.strip_suffix(".toml") == Some(&pack.name) {
-        true => file.to_owned(),
+    let is_own = pack.name == PROJECT_RULES || file.strip_suffix(".toml") == Some(&pack.name);
+    match is_own {
+        true => one_line(file).into_owned(),
         false => format!("{}/{}", pack.name, one_line(file)),
     }
 }

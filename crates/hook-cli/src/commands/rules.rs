@@ -8,9 +8,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use hook_files::regular_file;
 use hook_json::text::PathText;
-use hook_rules::{
-    Call, Decision, Directories, Effect, MAX_FILE, RuleFile, RuleTest, Rules, TestKind,
-};
+use hook_rules::{Call, Decision, Directories, Effect, MAX_FILE, RuleFile, Rules};
 use hook_settings::{RuleSet, excepted_rules};
 use hook_shell::invocations::{UNKNOWN, read};
 use serde_json::json;
@@ -230,7 +228,7 @@ pub(super) fn play(
         let rules = Rules::with_exceptions([Arc::clone(&file)], &BTreeSet::new());
         for test in &file.tests {
             count += 1;
-            let effect = rules.decide(&call(test), directories).effect();
+            let effect = test.decide(&rules, directories).effect();
             if !test.expect.is_met_by(effect) {
                 let found = effect.map_or("pass", Effect::as_str);
                 failures.push(format!(
@@ -241,18 +239,4 @@ pub(super) fn play(
         }
     }
     (count, failures)
-}
-
-fn call(test: &RuleTest) -> Call<'_> {
-    let mut call = Call::default();
-    let subject = test.subject.as_str().into();
-    match test.kind {
-        TestKind::Shell => call.commands.push(subject),
-        TestKind::Read => call.reads.push(subject),
-        TestKind::Write => call.writes.push(subject),
-        TestKind::Fetch => call.urls.push(subject),
-        TestKind::Prompt => call.prompt = Some(subject),
-        _ => call.output = Some(subject),
-    }
-    call
 }

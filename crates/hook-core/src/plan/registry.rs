@@ -139,18 +139,6 @@ impl HookRegistry {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let factory =
                 HookFactory::new((index, file), &trust, runner, project, (&disabled, &shadowed));
-            for (entry_index, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
-                let (hook, problems) = factory.hook(entry_index, entry, trust);
-                // The reader has already reported unreadable matchers.
-                let is_read =
-                    !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
-                for problem in problems.iter().filter(|_| is_read) {
-                    let location = entry.location.clone();
-                    reported_with_hooks.insert(diagnostics.len());
-                    diagnostics.push(Diagnostic::new(problem.rule, location, &problem.message));
-                }
-                hooks.push(Arc::new(hook));
-            }
             match (&file.pack, pack_problem) {
                 (Some(pack), Some(problem)) if problem.blocks => {
                     let reason = problem.diagnostic.message.clone();
@@ -164,6 +152,18 @@ impl HookRegistry {
                     diagnostics.push(problem.diagnostic);
                 }
                 (_, None) => {}
+            }
+            for (entry_index, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
+                let (hook, problems) = factory.hook(entry_index, entry, trust);
+                // The reader has already reported unreadable matchers.
+                let is_read =
+                    !matches!(entry.matcher.as_deref(), Some(MatcherDefinition::Unreadable(_)));
+                for problem in problems.iter().filter(|_| is_read) {
+                    let location = entry.location.clone();
+                    reported_with_hooks.insert(diagnostics.len());
+                    diagnostics.push(Diagnostic::new(problem.rule, location, &problem.message));
+                }
+                hooks.push(Arc::new(hook));
             }
             hooks.extend(factory.rule_hooks(&file.rules, &excepted, runner, project).map(Arc::new));
         }

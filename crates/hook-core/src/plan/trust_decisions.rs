@@ -9,7 +9,7 @@ use super::hook::Suspension;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::{
-    Diagnostic, HookEntry, HookSource, Location, Pack, Rule, Search, SettingsFile, Severity,
+    Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, Search, SettingsFile, Severity,
 };
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook, verify_pack};
 
@@ -50,9 +50,14 @@ fn decide_pack(file: &SettingsFile, pack: &Arc<Pack>, policy: &TrustPolicy) -> (
             let trusted = |entry| Trust::Checked(Arc::new(TrustedHook::of_pack(entry, pack)));
             let replaced = || {
                 let message = format!(
-                    "{} is not what you agreed to in this project; what you agreed to holds, too; \
-                     `hook trust` shows the difference",
-                    pack.title()
+                    "{} of this project is not the one that you agreed to, which holds, too; {}",
+                    pack.title(),
+                    match &*pack.name {
+                        PROJECT_RULES => "`hook trust` shows the difference".to_owned(),
+                        name => format!(
+                            "`hook add` shows and adds the project's, `hook remove {name} --shared` takes it out"
+                        ),
+                    }
                 );
                 problem(Rule::PackNotAdded, &message, false)
             };
