@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Input, Invocation, Reading, UNKNOWN, is_option, operands, option_values, read,
+    Access, Input, Invocation, Reading, UNKNOWN, is_option, operand_indices, option_values, read,
 };
 
 use crate::directories::Directories;
 use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
 use crate::narrowing::{CalledTool, InputFields};
+use crate::paths::SplitPath;
 use crate::words::WordPattern;
 
 /// The longest time for one decision.
@@ -59,13 +60,29 @@ impl<'c> Call<'c> {
 
 /// The commands of a call as they were read, for all rules that are asked about it.
 #[derive(Debug, Clone)]
-pub struct Commands(Vec<Reading>);
+pub struct Commands(Vec<ReadCommand>);
+
+#[derive(Debug, Clone)]
+struct ReadCommand {
+    reading: Reading,
+    /// For each invocation the indices of its operands, and the paths of its files.
+    parts: Vec<(Vec<usize>, Vec<SplitPath>)>,
+}
 
 impl Commands {
     /// Reads the commands of a call.
     pub fn read(call: &Call<'_>, directories: &Directories) -> Self {
         let surroundings = directories.surroundings();
-        Self(call.commands.iter().map(|command| read(command, &surroundings)).collect())
+        let read = |command: &Cow<'_, str>| {
+            let reading = read(command, &surroundings);
+            let parts = reading.invocations.iter().map(|invocation| {
+                let paths = invocation.files.iter();
+                let paths = paths.map(|file| SplitPath::new(&file.path, directories)).collect();
+                (operand_indices(invocation.program(), &invocation.arguments), paths)
+            });
+            ReadCommand { parts: parts.collect(), reading }
+        };
+        Self(call.commands.iter().map(read).collect())
     }
 }
 
@@ -189,13 +206,13 @@ impl Rules {
     ) -> Decision {
         let mut found = Found { matches: Vec::new(), fields };
         let deadline = Instant::now() + MAX_TIME;
-        for (command, reading) in call.commands.iter().zip(&commands.0) {
-            for invocation in &reading.invocations {
+        for (command, ReadCommand { reading, parts }) in call.commands.iter().zip(&commands.0) {
+            for (invocation, parts) in reading.invocations.iter().zip(parts) {
                 if Instant::now() > deadline {
                     self.too_long(&mut found);
                     break;
                 }
-                self.invocation(invocation, command, directories, deadline, &mut found);
+                self.invocation((invocation, parts), command, deadline, &mut found);
             }
             if let Some(opaque) = reading.opaque.first() {
                 self.opaque(
@@ -213,7 +230,7 @@ impl Rules {
             [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)]
         {
             for path in paths {
-                let absolute = self.absolute(path, directories);
+                let absolute = SplitPath::new(&self.absolute(path, directories), directories);
                 for at in indices {
                     let (file, rule, subject) = self.get(*at);
                     let patterns = match subject {
@@ -221,7 +238,7 @@ impl Rules {
                         Subject::Write(patterns) if !is_read => patterns,
                         _ => continue,
                     };
-                    if patterns.matches(&absolute, directories) {
+                    if patterns.matches(&absolute) {
                         found.push_rule(rule, || matched(file, rule, path.to_string(), None));
                     }
                 }
@@ -230,16 +247,21 @@ impl Rules {
         for at in &self.others {
             let (file, rule, subject) = self.get(*at);
             let hit = match subject {
-                Subject::Tool(tool) if call.tool.as_ref().is_some_and(|called| tool.matches(called, fields)) => {
-                    call.tool.as_ref().and_then(|called| called.names.first()).map(Cow::from)
+                Subject::Tool(tool) => call
+                    .tool
+                    .as_ref()
+                    .filter(|called| tool.matches(called, fields))
+                    .and_then(|called| called.names.first().map(String::as_str)),
+                Subject::Fetch(hosts) => {
+                    call.urls.iter().map(|url| &**url).find(|url| names_host(url, hosts))
                 }
-                Subject::Fetch(hosts) => call.urls.iter().find(|url| names_host(url, hosts)).cloned(),
-                Subject::Prompt(regex) => call.prompt.clone().filter(|text| regex.is_match(text)),
-                Subject::Output(regex) => call.output.clone().filter(|text| regex.is_match(text)),
-                _ => None,
+                Subject::Prompt(regex) => call.prompt.as_deref().filter(|text| regex.is_match(text)),
+                Subject::Output(regex) => call.output.as_deref().filter(|text| regex.is_match(text)),
+                Subject::Shell(_) | Subject::Read(_) | Subject::Write(_) => None,
             };
             if let Some(text) = hit {
-                found.push_rule(rule, || matched(file, rule, text.chars().take(200).collect(), None));
+                let shown = || text.chars().take(200).collect();
+                found.push_rule(rule, || matched(file, rule, shown(), None));
             }
         }
         Decision { matches: found.matches }
@@ -289,9 +311,8 @@ impl Rules {
 
     fn invocation(
         &self,
-        invocation: &Invocation,
+        (invocation, (operands, paths)): (&Invocation, &(Vec<usize>, Vec<SplitPath>)),
         command: &str,
-        directories: &Directories,
         deadline: Instant,
         found: &mut Found<'_>,
     ) {
@@ -301,20 +322,18 @@ impl Rules {
             matched(file, rule, part(command, &range), Some(range))
         };
         let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
-        let mut facts: Option<Vec<&str>> = None;
+        let operand = |index: &usize| invocation.arguments.get(*index).map(|it| it.text.as_str());
+        let operands: Vec<&str> = match of_program.is_empty() && self.of_any.is_empty() {
+            true => Vec::new(),
+            false => operands.iter().filter_map(operand).collect(),
+        };
         for (count, at) in of_program.iter().chain(&self.of_any).enumerate() {
             if count % 16 == 15 && Instant::now() > deadline {
                 self.too_long(found);
                 return;
             }
             let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
-            let facts = facts.get_or_insert_with(|| {
-                operands(program, &invocation.arguments)
-                    .into_iter()
-                    .map(|operand| operand.text.as_str())
-                    .collect()
-            });
-            let verdict = shell_matches(shell, invocation, facts, directories);
+            let verdict = shell_matches(shell, invocation, &operands, paths);
             if verdict == Verdict::May && rule.effect >= Effect::Ask {
                 // Only running it tells; then it is asked about, whatever the rule does.
                 let message = format!("an argument is not known, and {}", rule.message);
@@ -324,7 +343,7 @@ impl Rules {
                 found.push_rule(rule, || matched_here(file, rule));
             }
         }
-        for access in &invocation.files {
+        for (access, path) in invocation.files.iter().zip(paths) {
             if Instant::now() > deadline {
                 self.too_long(found);
                 return;
@@ -338,7 +357,7 @@ impl Rules {
                 let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
                     continue;
                 };
-                if patterns.matches_access(access, invocation, directories) {
+                if patterns.matches_access(access.access, path, invocation) {
                     found.push_rule(rule, || matched_here(file, rule));
                 }
             }
@@ -432,7 +451,7 @@ fn shell_matches(
     rule: &ShellRule,
     invocation: &Invocation,
     operands: &[&str],
-    directories: &Directories,
+    paths: &[SplitPath],
 ) -> Verdict {
     let program = invocation.program();
     if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
@@ -484,8 +503,9 @@ fn shell_matches(
         invocation
             .files
             .iter()
-            .filter(|file| access.is_none_or(|access| file.access == access))
-            .any(|file| patterns.matches_access(file, invocation, directories))
+            .zip(paths)
+            .filter(|(file, _)| access.is_none_or(|access| file.access == access))
+            .any(|(file, path)| patterns.matches_access(file.access, path, invocation))
     };
     if rule.files.as_ref().is_some_and(|patterns| !uses(patterns, None))
         || rule.reads.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Read)))
