@@ -73,7 +73,10 @@ fn lock(project: &Project) -> Value {
 fn copies(project: &Project, name: &str) -> Vec<PathBuf> {
     let folder = project.home().join(".local/share/hook/packs").join(name);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| path.is_dir() && !path.ends_with("index")).collect()
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && !path.ends_with("index"))
+        .collect()
 }
 
 fn edit(path: &Path, text: &str) {
@@ -91,7 +94,13 @@ fn a_template_passes_its_tests_and_is_added_from_its_folder_after_a_yes() {
     assert_eq!(checked.status, 0, "{checked:?}");
     let shown = run(&project, &["add", "./guards"]);
     assert_eq!(shown.status, 1, "{shown:?}");
-    for part in ["BeforeTool", "$HOOK_DIR/scripts/writes.sh", "blocks if it fails", "guards.toml:deploy", "DO NOT EDIT"] {
+    for part in [
+        "BeforeTool",
+        "$HOOK_DIR/scripts/writes.sh",
+        "blocks if it fails",
+        "guards.toml:deploy",
+        "DO NOT EDIT",
+    ] {
         assert!(shown.stdout.contains(part), "{part}: {shown:?}");
     }
     assert!(copies(&project, "guards").is_empty());
@@ -207,7 +216,9 @@ fn an_update_shows_the_difference_and_asks() {
     commit(&repository, "v1");
     let shown = run(&project, &["update"]);
     assert_eq!(shown.status, 1, "{shown:?}");
-    for part in ["-deny = ", "+ask = ", "guards.toml:deploy is gone, or does less", "scripts/new.sh"] {
+    for part in
+        ["-deny = ", "+ask = ", "guards.toml:deploy is gone, or does less", "scripts/new.sh"]
+    {
         assert!(shown.stdout.contains(part), "{part}: {shown:?}");
     }
     assert!(shown.stderr.contains("by now"), "the moved tag: {shown:?}");
@@ -237,7 +248,10 @@ fn a_rule_of_a_project_that_was_agreed_to_is_taken_out_only_after_a_yes() {
     let file = ".hooks/rules/team.toml";
     project.write(file, &format!("{rule}deny = \"no\"\n"));
     assert_eq!(run(&project, &["trust"]).status, 0);
-    for weaker in [format!("{rule}ask = \"no\"\n"), "[[rule]]\nid = \"x\"\nread = [\"x\"]\nask = \"x\"\n".to_owned()] {
+    for weaker in [
+        format!("{rule}ask = \"no\"\n"),
+        "[[rule]]\nid = \"x\"\nread = [\"x\"]\nask = \"x\"\n".to_owned(),
+    ] {
         project.write(file, &weaker);
         assert_eq!(of_command(&project, "make deploy"), "block", "{weaker}");
         let asked = run(&project, &["trust"]);
@@ -334,11 +348,15 @@ fn a_repository_s_hooks_filters_and_submodules_are_not_used() {
     fs::write(repository.join(".gitattributes"), "*.md filter=evil\n").unwrap();
     git(&repository, &["config", "filter.evil.smudge", &format!("sh {}", program.display())]);
     let config = project.home().join(".gitconfig");
-    fs::write(&config, format!("[filter \"evil\"]\n\tsmudge = sh {}\n", program.display())).unwrap();
+    fs::write(&config, format!("[filter \"evil\"]\n\tsmudge = sh {}\n", program.display()))
+        .unwrap();
     let hook = repository.join(".git/hooks/post-checkout");
     fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", made.display())).unwrap();
-    git(&repository, &["update-index", "--add", "--cacheinfo", &format!("160000,{},sub", "1".repeat(40))]);
-    let head = commit(&repository, "v2");
+    commit(&repository, "v2");
+    let submodule = format!("160000,{},sub", "1".repeat(40));
+    git(&repository, &["update-index", "--add", "--cacheinfo", &submodule]);
+    git(&repository, &["commit", "--quiet", "--message", "y"]);
+    let head = git(&repository, &["rev-parse", "HEAD"]);
     let added = run(&project, &["add", &format!("{url}@{head}"), "--yes"]);
     assert_eq!(added.status, 0, "{added:?}");
     assert!(added.stderr.contains("sub is a repository of its own"), "{added:?}");
@@ -364,9 +382,12 @@ fn names_come_from_an_index() {
     let (_, url) = repository(&project);
     let index = project.home().join("index");
     fs::create_dir(&index).unwrap();
-    fs::write(index.join("packs.json"), json!({ "team": format!("{url}@v1") }).to_string()).unwrap();
+    fs::write(index.join("packs.json"), json!({ "team": format!("{url}@v1") }).to_string())
+        .unwrap();
     let add = |name: &str| {
-        Hook::new(&project, &["add", name, "--yes"]).env("HOOK_INDEX", index.to_str().unwrap()).run()
+        Hook::new(&project, &["add", name, "--yes"])
+            .env("HOOK_INDEX", index.to_str().unwrap())
+            .run()
     };
     assert_eq!(add("other").status, 64);
     let added = add("team");
@@ -401,7 +422,10 @@ fn a_kill_leaves_the_old_or_the_new_state() {
 #[test]
 fn format_on_edit_uses_the_formatter_of_the_project() {
     let project = Project::new();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/hook-rules/packs/format-on-edit/scripts/format.sh");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../crates/hook-rules/packs/format-on-edit/scripts/format.sh"
+    );
     let programs = project.home().join("programs");
     fs::create_dir_all(&programs).unwrap();
     let program = |path: &Path, name: &str| {
@@ -411,7 +435,18 @@ fn format_on_edit_uses_the_formatter_of_the_project() {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(path.join(name), permissions).unwrap();
     };
-    for name in ["rustfmt", "gofmt", "ruff", "black", "biome", "deno", "prettier", "clang-format", "shfmt", "nixfmt"] {
+    for name in [
+        "rustfmt",
+        "gofmt",
+        "ruff",
+        "black",
+        "biome",
+        "deno",
+        "prettier",
+        "clang-format",
+        "shfmt",
+        "nixfmt",
+    ] {
         program(&programs, name);
     }
     let path = format!("{}:/usr/bin:/bin", programs.display());
@@ -456,8 +491,13 @@ fn format_on_edit_uses_the_formatter_of_the_project() {
             .env("HOOK_PROJECT_DIR", &folder)
             .output()
             .unwrap();
-        let expected = if formatter.is_empty() { "x\n".to_owned() } else { format!("x\n{formatter}\n") };
-        assert_eq!(fs::read_to_string(&written).unwrap(), expected, "{settings} {file}: {output:?}");
+        let expected =
+            if formatter.is_empty() { "x\n".to_owned() } else { format!("x\n{formatter}\n") };
+        assert_eq!(
+            fs::read_to_string(&written).unwrap(),
+            expected,
+            "{settings} {file}: {output:?}"
+        );
         let told = String::from_utf8(output.stdout).unwrap();
         assert_eq!(told.contains(file), !formatter.is_empty(), "{settings} {file}: {told}");
         if !formatter.is_empty() {
@@ -488,7 +528,14 @@ fn the_packs_with_hooks_are_added_and_run() {
     project.write("a.go", "x\n");
     let fired = run(
         &project,
-        &["fire", "AfterTool", "--tool", "write_file", "--input", r#"{"tool_input": {"file_path": "a.go"}, "tool_response": "ok"}"#],
+        &[
+            "fire",
+            "AfterTool",
+            "--tool",
+            "write_file",
+            "--input",
+            r#"{"tool_input": {"file_path": "a.go"}, "tool_response": "ok"}"#,
+        ],
     );
     assert_eq!(fired.status, 0, "{fired:?}");
 }

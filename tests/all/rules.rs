@@ -195,9 +195,9 @@ fn a_pack_is_added_for_a_project_and_removed() {
     assert_eq!(again.status, 0);
     assert!(again.stdout.contains("there already"), "{again:?}");
     assert_eq!(project.read(".hooks/packs.lock"), written);
-    assert_eq!(of_command(&project, "touch ../outside"), "block");
+    assert_eq!(of_command(&project, "touch /opt/outside"), "block");
     assert_eq!(run(&project, &["remove", "stay-inside", "--shared"]).status, 0);
-    assert_eq!(of_command(&project, "touch ../outside"), "proceed");
+    assert_eq!(of_command(&project, "touch /opt/outside"), "proceed");
     assert_eq!(run(&project, &["remove", "stay-inside", "--shared"]).status, 1);
 }
 
@@ -205,7 +205,9 @@ fn a_pack_is_added_for_a_project_and_removed() {
 fn a_rule_is_narrowed_by_agent_mode_subagent_and_fields() {
     let project = Project::new();
     let rule = |id: &str, narrowing: &str| {
-        format!("[[rule]]\nid = \"{id}\"\nshell = {{ program = \"{id}\" }}\n{narrowing}\ndeny = \"no\"\n")
+        format!(
+            "[[rule]]\nid = \"{id}\"\nshell = {{ program = \"{id}\" }}\n{narrowing}\ndeny = \"no\"\n"
+        )
     };
     let file = [
         rule("claude", "agent = \"claude\""),

@@ -107,7 +107,14 @@ impl Context {
             Some(project) => find(project, &cwd)?,
             None => nearest_project(&cwd),
         };
-        Ok(Self { common, cwd, project, config_home: config_home(), is_hermetic: false, pack: None })
+        Ok(Self {
+            common,
+            cwd,
+            project,
+            config_home: config_home(),
+            is_hermetic: false,
+            pack: None,
+        })
     }
 
     /// Returns `true` if `--strict` is given.

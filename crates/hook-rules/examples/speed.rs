@@ -43,7 +43,9 @@ fn main() {
     }
     println!("{count} rules of {} files, a command of {} characters", sets.len(), COMMAND.len());
     println!("loading     {load:?}");
-    for (name, mut times) in [("decision", rules), ("of it reading", read), ("expression", expression)] {
+    for (name, mut times) in
+        [("decision", rules), ("of it reading", read), ("expression", expression)]
+    {
         times.sort();
         println!("{name:<13} {:?} (median), {:?} (best)", times[times.len() / 2], times[0]);
     }

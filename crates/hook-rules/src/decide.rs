@@ -255,8 +255,12 @@ impl Rules {
                 Subject::Fetch(hosts) => {
                     call.urls.iter().map(|url| &**url).find(|url| names_host(url, hosts))
                 }
-                Subject::Prompt(regex) => call.prompt.as_deref().filter(|text| regex.is_match(text)),
-                Subject::Output(regex) => call.output.as_deref().filter(|text| regex.is_match(text)),
+                Subject::Prompt(regex) => {
+                    call.prompt.as_deref().filter(|text| regex.is_match(text))
+                }
+                Subject::Output(regex) => {
+                    call.output.as_deref().filter(|text| regex.is_match(text))
+                }
                 Subject::Shell(_) | Subject::Read(_) | Subject::Write(_) => None,
             };
             if let Some(text) = hit {
@@ -337,7 +341,11 @@ impl Rules {
             if verdict == Verdict::May && rule.effect >= Effect::Ask {
                 // Only running it tells; then it is asked about, whatever the rule does.
                 let message = format!("an argument is not known, and {}", rule.message);
-                found.push_rule(rule, || Match { effect: Effect::Ask, message, ..matched_here(file, rule) });
+                found.push_rule(rule, || Match {
+                    effect: Effect::Ask,
+                    message,
+                    ..matched_here(file, rule)
+                });
             }
             if verdict == Verdict::Must {
                 found.push_rule(rule, || matched_here(file, rule));

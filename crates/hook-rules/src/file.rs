@@ -453,8 +453,7 @@ impl RuleFile {
             })
         };
         let lost = self.rules.iter().filter(|rule| !keeps(rule));
-        let mut lost: Vec<String> =
-            lost.map(|rule| format!("{}:{}", self.name, rule.id)).collect();
+        let mut lost: Vec<String> = lost.map(|rule| format!("{}:{}", self.name, rule.id)).collect();
         if self.opaque > other.and_then(|other| other.opaque) {
             lost.push(format!("{}:opaque", self.name));
         }
@@ -611,9 +610,9 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
     let keys: toml::Table = keys.collect();
     let narrowing = match keys.is_empty() {
         true => Vec::new(),
-        false => NarrowingText::deserialize(keys)
-            .map_err(|error| first_line(error.message()))?
-            .compile(),
+        false => {
+            NarrowingText::deserialize(keys).map_err(|error| first_line(error.message()))?.compile()
+        }
     };
     Ok(Rule { id: text.id, line, effect, message, subjects, narrowing })
 }

@@ -46,5 +46,5 @@ mod words;
 
 pub use decide::{Call, Commands, Decision, Match, Rules};
 pub use directories::{Directories, test_directories};
-pub use narrowing::{AGENT, CalledTool, InputFields};
 pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleSummary, RuleTest, TestKind};
+pub use narrowing::{AGENT, CalledTool, InputFields};

@@ -123,13 +123,16 @@ impl ToolText {
             Self::Names(names) if is_mcp => {
                 ToolTable { server: Some(names), tool: None, fields: BTreeMap::new() }
             }
-            Self::Names(names) => ToolTable { server: None, tool: Some(names), fields: BTreeMap::new() },
+            Self::Names(names) => {
+                ToolTable { server: None, tool: Some(names), fields: BTreeMap::new() }
+            }
             Self::Table(table) => *table,
         };
         if table.server.is_some() && !is_mcp {
             return Err("a `server` is one of `mcp`, and not of `tool`".to_owned());
         }
-        let arguments = table.fields.into_iter().map(|(name, value)| (format!("tool_input.{name}"), value));
+        let arguments =
+            table.fields.into_iter().map(|(name, value)| (format!("tool_input.{name}"), value));
         Ok(ToolRule {
             is_mcp,
             servers: table.server.map(words).unwrap_or_default(),
@@ -160,7 +163,8 @@ impl ToolRule {
     pub(crate) fn matches(&self, tool: &CalledTool, fields: InputFields<'_>) -> bool {
         let is_server = match &tool.server {
             Some(server) => {
-                self.servers.is_empty() || self.servers.iter().any(|pattern| pattern.matches(server))
+                self.servers.is_empty()
+                    || self.servers.iter().any(|pattern| pattern.matches(server))
             }
             None => !self.is_mcp,
         };

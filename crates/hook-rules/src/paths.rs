@@ -93,6 +93,8 @@ impl PathPatterns {
 pub(crate) struct SplitPath {
     components: Vec<Box<str>>,
     is_absolute: bool,
+    /// Whether it may stand for several names.
+    is_pattern: bool,
     /// The number of components of the directories that it is in.
     in_home: Option<usize>,
     in_project: Option<usize>,
@@ -117,15 +119,20 @@ impl SplitPath {
         let is_around = |directory: &str| {
             let mut names = split(directory);
             components.iter().all(|component| {
-                names.next().is_some_and(|name| {
-                    name == &**component || component.contains(['*', '?'])
-                })
+                names
+                    .next()
+                    .is_some_and(|name| name == &**component || component.contains(['*', '?']))
             })
         };
-        let in_temp = directories.temp().iter().find_map(|directory| below(directory)).filter(|_| {
-            in_home.is_none() && !is_around(directories.home()) && !is_around(directories.project())
-        });
-        Self { components, is_absolute: path.starts_with('/'), in_home, in_project, in_temp }
+        let in_temp =
+            directories.temp().iter().find_map(|directory| below(directory)).filter(|_| {
+                in_home.is_none()
+                    && !is_around(directories.home())
+                    && !is_around(directories.project())
+            });
+        let is_absolute = path.starts_with('/');
+        let is_pattern = path.contains(['*', '?', '[', UNKNOWN]);
+        Self { components, is_absolute, is_pattern, in_home, in_project, in_temp }
     }
 
     /// Returns the components behind a directory.
@@ -221,6 +228,7 @@ impl PathPattern {
     }
 
     fn matches_as(&self, path: &SplitPath, comparison: Comparison) -> bool {
+        let comparison = if path.is_pattern { comparison } else { Comparison::Must };
         // Most patterns end in a name, by which most paths differ.
         if let (Some(Component::One(word)), Some(last)) =
             (self.components.last(), path.components.last())
@@ -242,9 +250,9 @@ impl PathPattern {
             );
             names_last
                 && !behind.is_empty()
-                && path.behind(self.base).is_some_and(|rest| {
-                    !rest.is_empty() && matches(begin, rest, Comparison::Must)
-                })
+                && path
+                    .behind(self.base)
+                    .is_some_and(|rest| !rest.is_empty() && matches(begin, rest, Comparison::Must))
         })
     }
 }

@@ -87,3 +87,33 @@ fn hostile_commands_end_in_time() {
         assert!(decision.effect() >= Some(Effect::Ask), "{piece}");
     }
 }
+
+/// The table of docs/packs.md: `HOOK_GENERATE=1 cargo test -p hook-rules` writes it.
+#[test]
+fn the_page_of_packs_lists_all_of_them() {
+    const BEGIN: &str = "<!-- packs: generated -->\n";
+    const END: &str = "<!-- packs: end -->\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/packs.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (table, after) = rest.split_once(END).unwrap();
+    let mut made =
+        "| pack | refuses or asks about, or does | rules | tests |\n| --- | --- | --- | --- |\n"
+            .to_owned();
+    for pack in PACKS {
+        let file = RuleFile::parse(pack.name, pack.rules);
+        let count = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
+        made += &format!(
+            "| [{name}](../crates/hook-rules/packs/{name}/README.md) | {} | {} | {} |\n",
+            pack.about,
+            count(file.len()),
+            count(file.tests.len()),
+            name = pack.name
+        );
+    }
+    if std::env::var_os("HOOK_GENERATE").is_some() {
+        std::fs::write(path, format!("{before}{BEGIN}{made}{END}{after}")).unwrap();
+    } else {
+        assert!(table == made, "rewrite it with HOOK_GENERATE=1 cargo test -p hook-rules");
+    }
+}

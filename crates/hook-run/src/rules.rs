@@ -57,12 +57,10 @@ impl HookExecutor for RulesExecutor {
             |facts: &Facts| facts.directories.project() == self.project,
             || Facts::of(input, &self.project, &self.home),
         );
-        let decision = self.rules.decide_read(
-            &facts.call,
-            &facts.commands,
-            &facts.directories,
-            &|path| field(input, path),
-        );
+        let decision =
+            self.rules.decide_read(&facts.call, &facts.commands, &facts.directories, &|path| {
+                field(input, path)
+            });
         let output = output(&decision);
         let mut answer = Answer::of_handler(input.event(), output);
         answer.warnings.extend(
@@ -108,7 +106,9 @@ fn field(input: &HookInput, path: &str) -> Option<String> {
 fn call(input: &HookInput) -> Call<'static> {
     let mut call = Call::default();
     match &input.payload {
-        EventPayload::BeforeAgent(payload) => call.prompt = Some(Cow::Owned(payload.prompt.clone())),
+        EventPayload::BeforeAgent(payload) => {
+            call.prompt = Some(Cow::Owned(payload.prompt.clone()))
+        }
         EventPayload::AfterTool(payload) => {
             let text = payload.tool_response.to_text();
             let text = text.unwrap_or_else(|| payload.tool_response.as_str().to_owned());

@@ -15,8 +15,8 @@ use super::index::Index;
 use super::tree::{CoverError, Scope};
 use hook_json::text::PathText;
 use hook_protocol::failure::HookFailure;
-use hook_settings::{HookEntry, Pack};
 use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
+use hook_settings::{HookEntry, Pack};
 use hook_shell::PROJECT_DIRECTORY;
 
 /// The warning where a copy runs and the folder in the project is another one by now.

@@ -148,7 +148,9 @@ pub fn verify_pack(pack: &Pack) -> Result<(), String> {
     let copies = Copies(pack.folder.parent().unwrap_or(Path::new("/")).to_path_buf());
     match copies.is_intact(&pack.locked.digest, &whole()) {
         true => Ok(()),
-        false => Err(format!("{title} changed since it was added: its files in the user's data are others; {how}")),
+        false => Err(format!(
+            "{title} changed since it was added: its files in the user's data are others; {how}"
+        )),
     }
 }
 

@@ -364,7 +364,8 @@ impl Walk<'_> {
     fn is_settings(&self, path: &Path) -> bool {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
         if folder == Path::new(RULES_FOLDER) {
-            return self.root != folder && path.extension().is_some_and(|extension| extension == "toml");
+            return self.root != folder
+                && path.extension().is_some_and(|extension| extension == "toml");
         }
         if folder == Path::new(".github/hooks") {
             return path.extension().is_some_and(|extension| extension == "json");

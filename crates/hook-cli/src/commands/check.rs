@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::check::check;
-use hook_trust::verify_pack;
 use hook_settings::{Diagnostic, Location, Rule, Severity};
+use hook_trust::verify_pack;
 
 use crate::context::{Context, explicit_source};
 use crate::error::Result;

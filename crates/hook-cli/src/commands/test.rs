@@ -117,7 +117,11 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
 
 /// Plays the scenarios of a pack with its hooks and rules alone, and shows the outcome. Returns
 /// `false` if one failed.
-pub(super) async fn play_pack(pack: Pack, context: &Context, printer: &mut Printer) -> Result<bool> {
+pub(super) async fn play_pack(
+    pack: Pack,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<bool> {
     let arguments = Arguments {
         scenarios: vec![pack.folder.join("tests")],
         filter: Vec::new(),
@@ -131,7 +135,8 @@ pub(super) async fn play_pack(pack: Pack, context: &Context, printer: &mut Print
         junit: None,
     };
     // The outcome must not depend on the project in which it is added.
-    let project = tempfile::tempdir().map_err(CommandError::write("a folder", &std::env::temp_dir()))?;
+    let project =
+        tempfile::tempdir().map_err(CommandError::write("a folder", &std::env::temp_dir()))?;
     let context = context.of_pack(pack, project.path());
     Ok(run(&arguments, &context, printer).await? == exit_code::PROCEED)
 }

@@ -49,7 +49,7 @@ pub(crate) use test_report::{
 pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
-    Match, ShownFiles, about, all_locked, content, grant_json, grants, locked, missing_hooks, not_agreed,
-    nothing_to_trust, removals, removed_guard, review, review_json, revoked, shown_names, trusted,
-    unlocked,
+    Match, ShownFiles, about, all_locked, content, grant_json, grants, locked, missing_hooks,
+    not_agreed, nothing_to_trust, removals, removed_guard, review, review_json, revoked,
+    shown_names, trusted, unlocked,
 };

@@ -144,7 +144,9 @@ impl HookRegistry {
                     let reason = problem.diagnostic.message.clone();
                     diagnostics.push(problem.diagnostic);
                     let set = RuleSet::blocking(pack, &reason);
-                    hooks.extend(factory.rule_hooks(&[set], &excepted, runner, project).map(Arc::new));
+                    hooks.extend(
+                        factory.rule_hooks(&[set], &excepted, runner, project).map(Arc::new),
+                    );
                     continue;
                 }
                 (_, Some(problem)) => {

@@ -9,7 +9,8 @@ use super::hook::Suspension;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::{
-    Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, Search, SettingsFile, Severity,
+    Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, Search, SettingsFile,
+    Severity,
 };
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook, verify_pack};
 
@@ -36,7 +37,11 @@ pub(super) struct PackProblem {
 }
 
 /// Decides on the hooks of a pack.
-fn decide_pack(file: &SettingsFile, pack: &Arc<Pack>, policy: &TrustPolicy) -> (Vec<Trust>, Option<PackProblem>) {
+fn decide_pack(
+    file: &SettingsFile,
+    pack: &Arc<Pack>,
+    policy: &TrustPolicy,
+) -> (Vec<Trust>, Option<PackProblem>) {
     let never = || file.hooks.iter().map(|_| Trust::NEVER).collect();
     let problem = |rule: Rule, message: &str, blocks: bool| {
         let diagnostic = Diagnostic::new(rule, Location::of_file(&pack.folder), message);

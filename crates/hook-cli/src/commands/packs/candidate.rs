@@ -9,8 +9,8 @@ use hook_files::regular_file;
 use hook_json::text::{one_line, shortened};
 use hook_rules::RuleFile;
 use hook_settings::{
-    Agents, FailBehavior, LockedPack, Pack, Severity, SettingsFile, SettingsSource, check_pack_name,
-    load,
+    Agents, FailBehavior, LockedPack, Pack, SettingsFile, SettingsSource, Severity,
+    check_pack_name, load,
 };
 use hook_trust::{PackFiles, ReviewedFile};
 use serde::Deserialize;
@@ -85,13 +85,7 @@ impl Candidate {
             CommandError::Pack(format!("the pack {} cannot be added: {error}", manifest.name))
         })?;
         let settings = load(&source_of(&manifest.name, folder));
-        let mut candidate = Self {
-            manifest,
-            files,
-            settings,
-            problems: Vec::new(),
-            tests: 0,
-        };
+        let mut candidate = Self { manifest, files, settings, problems: Vec::new(), tests: 0 };
         candidate.check();
         Ok(candidate)
     }
@@ -99,12 +93,14 @@ impl Candidate {
     /// Looks for mistakes, and plays the tests of its rules.
     fn check(&mut self) {
         let Some(settings) = &self.settings else { return };
-        let errors = settings.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
+        let errors =
+            settings.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
         self.problems.extend(errors.map(ToString::to_string));
         let mut files: Vec<RuleFile> =
             settings.rules.iter().map(|set| RuleFile::clone(&set.file)).collect();
         files.iter_mut().for_each(RuleFile::check);
-        let (tests, failures) = play(files.into_iter().map(Arc::new), &hook_rules::test_directories());
+        let (tests, failures) =
+            play(files.into_iter().map(Arc::new), &hook_rules::test_directories());
         self.tests = tests;
         for failure in failures {
             if !self.problems.iter().any(|known| known.contains(&failure)) {
@@ -134,8 +130,7 @@ impl Candidate {
     pub(super) fn to_locked(&self, source: String, commit: Option<String>) -> LockedPack {
         let hooks = self.settings.iter().flat_map(|file| &file.hooks);
         let guards = hooks.filter(|hook| hook.fail_behavior == FailBehavior::Block);
-        let mut guards: Vec<String> =
-            guards.map(|hook| hook.event.as_str().to_owned()).collect();
+        let mut guards: Vec<String> = guards.map(|hook| hook.event.as_str().to_owned()).collect();
         guards.sort();
         guards.dedup();
         LockedPack {
@@ -154,7 +149,11 @@ impl Candidate {
         let mut out = format!(
             "{}{}\n",
             printer.paint(Tone::Strong, &manifest.name),
-            manifest.version.as_deref().map(|version| format!(" {}", one_line(version))).unwrap_or_default()
+            manifest
+                .version
+                .as_deref()
+                .map(|version| format!(" {}", one_line(version)))
+                .unwrap_or_default()
         );
         let mut field = |name: &str, text: &str| {
             let name = printer.paint(Tone::Quiet, &format!("{name:<12} "));
@@ -176,8 +175,12 @@ impl Candidate {
                 FailBehavior::Block => ", blocks if it fails",
                 _ => "",
             };
-            let matcher = hook.matcher.as_deref().map(|matcher| format!(" for {}", matcher.to_text()));
-            field("runs", &format!("at {}{}{blocks}:", hook.event.as_str(), matcher.unwrap_or_default()));
+            let matcher =
+                hook.matcher.as_deref().map(|matcher| format!(" for {}", matcher.to_text()));
+            field(
+                "runs",
+                &format!("at {}{}{blocks}:", hook.event.as_str(), matcher.unwrap_or_default()),
+            );
             field("", &hook.command);
             for (name, value) in &hook.env {
                 field("env", &format!("{name}={value}"));
@@ -193,7 +196,10 @@ impl Candidate {
             field("", &format!("… {more}, with --show"));
         }
         if self.tests > 0 {
-            field("tests", &format!("{} of its rules were run", plural(self.tests, "test", "tests")));
+            field(
+                "tests",
+                &format!("{} of its rules were run", plural(self.tests, "test", "tests")),
+            );
         }
         let is_shown = |file: &&ReviewedFile| whole || self.has_hooks() && is_code(&file.path);
         for file in &self.files.files {
@@ -214,19 +220,30 @@ impl Candidate {
         let name_of = |file: &ReviewedFile| one_line(&file.path.to_string_lossy()).into_owned();
         for old in &before.files {
             if find(&self.files, &old.path).is_none() {
-                let _ = writeln!(out, "  {}  {}", printer.paint(Tone::Bad, "removed"), name_of(old));
+                let _ =
+                    writeln!(out, "  {}  {}", printer.paint(Tone::Bad, "removed"), name_of(old));
             }
         }
         for new in &self.files.files {
             let Some(old) = find(before, &new.path) else {
-                let _ = writeln!(out, "  {}    {}", printer.paint(Tone::Warning, "added"), name_of(new));
+                let _ = writeln!(
+                    out,
+                    "  {}    {}",
+                    printer.paint(Tone::Warning, "added"),
+                    name_of(new)
+                );
                 out.push_str(&render::content(new, false, true, printer));
                 continue;
             };
             if old == *new {
                 continue;
             }
-            let _ = writeln!(out, "  {}  {}", printer.paint(Tone::Warning, "changed"), render::about(new));
+            let _ = writeln!(
+                out,
+                "  {}  {}",
+                printer.paint(Tone::Warning, "changed"),
+                render::about(new)
+            );
             if let (Some(old), Some(new)) = (old.text(), new.text()) {
                 let diff = render::unified(old, new, None);
                 out.push_str(&render::paint_diff(&diff, "    ", printer));
@@ -235,7 +252,8 @@ impl Candidate {
         let file_of = |folder: &Path| load(&source_of(&self.manifest.name, folder));
         let new: Vec<&RuleFile> = self.rules().collect();
         let old = file_of(before.folder());
-        let lost = old.iter().flat_map(|file| &file.rules).flat_map(|set| set.file.lost_rules(&new));
+        let lost =
+            old.iter().flat_map(|file| &file.rules).flat_map(|set| set.file.lost_rules(&new));
         for rule in lost {
             let _ = writeln!(
                 out,
@@ -256,7 +274,8 @@ impl Candidate {
             .flat_map(RuleFile::summaries)
             .map(|rule| json!({"rule": rule.name, "effect": rule.effect.as_str(), "message": rule.message}))
             .collect();
-        let files: Vec<_> = self.files.files.iter().map(|file| file.path.to_string_lossy()).collect();
+        let files: Vec<_> =
+            self.files.files.iter().map(|file| file.path.to_string_lossy()).collect();
         json!({
             "pack": self.manifest.name, "version": self.manifest.version, "digest": self.files.digest,
             "hooks": hooks, "rules": rules, "files": files, "tests": self.tests, "problems": self.problems,
@@ -268,12 +287,17 @@ impl Candidate {
 pub(super) fn source_of(name: &str, folder: &Path) -> SettingsSource {
     let pack = Pack::new(name, &LockedPack::default(), None);
     let source = Pack { folder: folder.to_path_buf(), ..pack }.into_source();
-    Agents::known(languages()).with_files(vec![source.clone()], folder).into_iter().next().unwrap_or(source)
+    Agents::known(languages())
+        .with_files(vec![source.clone()], folder)
+        .into_iter()
+        .next()
+        .unwrap_or(source)
 }
 
 /// Returns `true` if a file may be run or read by a program.
 fn is_code(path: &Path) -> bool {
-    let is_description = path.starts_with(".plugin") || path.starts_with("rules") || path.starts_with("tests");
+    let is_description =
+        path.starts_with(".plugin") || path.starts_with("rules") || path.starts_with("tests");
     !is_description && path.extension().is_none_or(|extension| extension != "md")
 }
 

@@ -85,7 +85,14 @@ async fn fetch_files(url: &str, revision: Option<&str>) -> Result<Checkout, Stri
     for reference in &references {
         let reference = format!("+{reference}:{FETCHED}");
         let arguments = [
-            "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", url, &reference,
+            "fetch",
+            "--quiet",
+            "--depth=1",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--",
+            url,
+            &reference,
         ];
         result = git.run(&arguments, None, MAX_LIST).await;
         let is_unknown =
@@ -96,10 +103,14 @@ async fn fetch_files(url: &str, revision: Option<&str>) -> Result<Checkout, Stri
     }
     result.map_err(failed)?;
     let reference = format!("{FETCHED}^{{commit}}");
-    let commit = git.run(&["rev-parse", "--verify", &reference], None, 100).await.map_err(failed)?;
+    let commit =
+        git.run(&["rev-parse", "--verify", &reference], None, 100).await.map_err(failed)?;
     let commit = String::from_utf8_lossy(&commit).trim().to_owned();
     if revision.is_some_and(|revision| is_commit(revision) && revision != commit) {
-        return Err(failed(format!("it gave the commit {commit} for {}", revision.unwrap_or_default())));
+        return Err(failed(format!(
+            "it gave the commit {commit} for {}",
+            revision.unwrap_or_default()
+        )));
     }
     let arguments = ["ls-tree", "-r", "-l", "-z", "--full-tree", &commit];
     let list = git.run(&arguments, None, MAX_LIST).await.map_err(failed)?;
@@ -158,7 +169,10 @@ fn parse_tree(list: &[u8]) -> Result<(Vec<TreeFile>, Vec<String>), String> {
         }
         files.push(TreeFile { path: path.into(), object: (*object).to_owned(), size, kind });
         if files.len() > MAX_FILES || bytes > MAX_BYTES {
-            return Err(format!("it has more than {MAX_FILES} files, or more than {} MiB", MAX_BYTES >> 20));
+            return Err(format!(
+                "it has more than {MAX_FILES} files, or more than {} MiB",
+                MAX_BYTES >> 20
+            ));
         }
     }
     Ok((files, notes))
@@ -180,7 +194,8 @@ impl Git<'_> {
         let mut rest = output.as_slice();
         let mut links = Vec::new();
         for file in files {
-            let unreadable = || format!("git did not give {}", one_line(&file.path.to_string_lossy()));
+            let unreadable =
+                || format!("git did not give {}", one_line(&file.path.to_string_lossy()));
             let header = rest.iter().position(|byte| *byte == b'\n').ok_or_else(unreadable)?;
             let size = usize::try_from(file.size).map_err(|_| unreadable())?;
             let content = rest.get(header + 1..).and_then(|rest| rest.get(..size));
@@ -196,7 +211,12 @@ impl Git<'_> {
     }
 
     /// Runs git, and returns its output.
-    async fn run(&self, arguments: &[&str], input: Option<&str>, limit: u64) -> Result<Vec<u8>, String> {
+    async fn run(
+        &self,
+        arguments: &[&str],
+        input: Option<&str>,
+        limit: u64,
+    ) -> Result<Vec<u8>, String> {
         let mut command = Command::new("git");
         let protocols = match self.url.starts_with("http://") {
             true => "http",
@@ -210,7 +230,14 @@ impl Git<'_> {
         command
             .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"])
             .args(["-c", "submodule.recurse=false", "-c", "http.followRedirects=initial"])
-            .args(["-c", "fetch.fsckObjects=true", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+            .args([
+                "-c",
+                "fetch.fsckObjects=true",
+                "-c",
+                "gc.auto=0",
+                "-c",
+                "maintenance.auto=false",
+            ])
             .args(arguments)
             .current_dir(self.repository)
             .env("GIT_ALLOW_PROTOCOL", protocols)
@@ -260,7 +287,8 @@ impl Git<'_> {
         };
         if !status.success() {
             let messages = String::from_utf8_lossy(&messages);
-            let lines: Vec<_> = messages.lines().filter(|line| !line.is_empty()).take(3).map(one_line).collect();
+            let lines: Vec<_> =
+                messages.lines().filter(|line| !line.is_empty()).take(3).map(one_line).collect();
             return Err(format!("git says: {}", lines.join("; ")));
         }
         match output.len() as u64 > limit {

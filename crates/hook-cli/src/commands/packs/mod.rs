@@ -154,7 +154,11 @@ enum AuthorAction {
     },
 }
 
-pub(crate) async fn add(arguments: &AddArguments, context: &Context, printer: &mut Printer) -> Result {
+pub(crate) async fn add(
+    arguments: &AddArguments,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result {
     let options = &arguments.options;
     if arguments.sources.is_empty() {
         return add_locked(options, context, printer).await;
@@ -198,12 +202,15 @@ async fn add_one(
     let name = candidate.manifest.name.clone();
     let is_own = matches!(source, Source::BuiltIn(own) if *own == name);
     if !is_own && hook_rules::packs::pack(&name).is_some() {
-        return Err(CommandError::Pack(format!("`{name}` is the name of a pack that is part of hook")));
+        return Err(CommandError::Pack(format!(
+            "`{name}` is the name of a pack that is part of hook"
+        )));
     }
     let locked = candidate.to_locked(source.to_text(owner.folder()), fetched.commit.clone());
     let known = owner.lock()?.packs.remove(&name);
     if let Some(known) = &known {
-        let repository = |source: &str| source.split_once('@').map_or(source, |(path, _)| path).to_owned();
+        let repository =
+            |source: &str| source.split_once('@').map_or(source, |(path, _)| path).to_owned();
         if repository(&known.source) != repository(&locked.source) {
             printer.problem(&format!(
                 "there is a pack {name} already, from {}; nothing was added: `hook remove {name}` takes it out",
@@ -296,7 +303,8 @@ async fn show_added(
     object["commit"] = locked.commit.clone().into();
     object["result"] = done.trim_end_matches(':').into();
     let view = (object, |printer: &Printer| {
-        let about = PACKS.iter().find(|pack| pack.name == name).map(|pack| format!(": {}", pack.about));
+        let about =
+            PACKS.iter().find(|pack| pack.name == name).map(|pack| format!(": {}", pack.about));
         format!(
             "{} {}{}\n",
             printer.paint(Tone::Good, done),
@@ -360,7 +368,15 @@ async fn add_exactly(
     }
     // The user has agreed to these files before.
     let is_own = !owner.is_project() || matches!(source, Source::BuiltIn(_));
-    install(&candidate, locked, &Agreement { before: None, is_own, options }, owner, context, printer).await
+    install(
+        &candidate,
+        locked,
+        &Agreement { before: None, is_own, options },
+        owner,
+        context,
+        printer,
+    )
+    .await
 }
 
 pub(crate) async fn update(
@@ -491,8 +507,10 @@ pub(crate) async fn list(context: &Context, printer: &mut Printer) -> Result {
                     BUILT_IN => "part of hook",
                     source => source,
                 };
-                let text = format!("{whose}: {state}, {day}, {} {}", one_line(origin), one_line(version));
-                let _ = writeln!(out, "  {:<15} {}", "", printer.paint(Tone::Quiet, text.trim_end()));
+                let text =
+                    format!("{whose}: {state}, {day}, {} {}", one_line(origin), one_line(version));
+                let _ =
+                    writeln!(out, "  {:<15} {}", "", printer.paint(Tone::Quiet, text.trim_end()));
             }
         }
         out + "\n`hook add NAME` adds one for all your projects.\n"
@@ -509,12 +527,15 @@ pub(crate) async fn author(
     match &arguments.action {
         AuthorAction::New { name } => {
             let folder = template::write(name, context.cwd())?;
-            let view = (json!({"pack": name, "folder": folder.to_string_lossy()}), |printer: &Printer| {
-                format!(
-                    "{} {name}\n\nTry it with `hook pack check {name}`, add it with `hook add ./{name}`.\n",
-                    printer.paint(Tone::Good, "wrote")
-                )
-            });
+            let view = (
+                json!({"pack": name, "folder": folder.to_string_lossy()}),
+                |printer: &Printer| {
+                    format!(
+                        "{} {name}\n\nTry it with `hook pack check {name}`, add it with `hook add ./{name}`.\n",
+                        printer.paint(Tone::Good, "wrote")
+                    )
+                },
+            );
             printer.show(&view).await?;
             Ok(exit_code::PROCEED)
         }
@@ -525,7 +546,12 @@ pub(crate) async fn author(
     }
 }
 
-async fn check(folder: &Path, show: bool, context: &Context, printer: &mut Printer) -> Result<bool> {
+async fn check(
+    folder: &Path,
+    show: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<bool> {
     let candidate = Candidate::read(folder)?;
     let view = (candidate.json(), |printer: &Printer| candidate.text(show, printer));
     printer.show(&view).await?;

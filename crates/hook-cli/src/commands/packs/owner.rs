@@ -83,9 +83,9 @@ impl Owner {
     /// Copies the files of a pack.
     pub(super) fn copy(&self, name: &str, files: &PackFiles) -> Result<PathBuf> {
         self.check_links()?;
-        self.store.install(name, files).map_err(|error| {
-            CommandError::Pack(format!("failed to copy the pack {name}: {error}"))
-        })
+        self.store
+            .install(name, files)
+            .map_err(|error| CommandError::Pack(format!("failed to copy the pack {name}: {error}")))
     }
 
     /// Records a pack whose files are copied. Until the lock is written all is as it was before.
@@ -147,7 +147,8 @@ impl Owner {
             Err(error) => return Err(failed(error.source)),
         };
         for _ in 0..ATTEMPTS {
-            let before = none_if_missing(regular_file::read(file.path(), MAX_LOCK)).map_err(&failed)?;
+            let before =
+                none_if_missing(regular_file::read(file.path(), MAX_LOCK)).map_err(&failed)?;
             let mut lock = match &before {
                 Some(bytes) => {
                     PackLock::parse(bytes).map_err(|error| failed(std::io::Error::other(error)))?

@@ -108,9 +108,12 @@ impl Source {
         match self {
             Self::BuiltIn(name) => built_in(name),
             Self::Folder(folder) => match folder.is_dir() {
-                true => {
-                    Ok(Fetched { folder: folder.clone(), commit: None, notes: Vec::new(), _temporary: None })
-                }
+                true => Ok(Fetched {
+                    folder: folder.clone(),
+                    commit: None,
+                    notes: Vec::new(),
+                    _temporary: None,
+                }),
                 false => Err(CommandError::Pack(format!("{} is no folder", folder.shown()))),
             },
             Self::Git { url, revision } => {
@@ -157,11 +160,15 @@ impl Source {
         let failed = |error: String| {
             CommandError::Pack(format!("failed to read {INDEX_FILE} of the index {index}: {error}"))
         };
-        let bytes = regular_file::read(&path, MAX_INDEX).map_err(|error| failed(error.to_string()))?;
+        let bytes =
+            regular_file::read(&path, MAX_INDEX).map_err(|error| failed(error.to_string()))?;
         let packs: std::collections::BTreeMap<String, String> =
             serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?;
         let source = packs.get(name).ok_or_else(|| {
-            CommandError::Usage(format!("there is no pack {:?}, also not in the index {index}", shortened(name)))
+            CommandError::Usage(format!(
+                "there is no pack {:?}, also not in the index {index}",
+                shortened(name)
+            ))
         })?;
         match Self::parse(source, base)? {
             found @ Self::Git { .. } => Ok(found),

@@ -6,7 +6,9 @@ use std::io::{BufRead, IsTerminal};
 
 use hook_json::text::one_line;
 use hook_rules::RuleFile;
-use hook_settings::{HookSource, IN_PROJECT, PROJECT_RULES, Pack, SettingsFile, SettingsSource, load};
+use hook_settings::{
+    HookSource, IN_PROJECT, PROJECT_RULES, Pack, SettingsFile, SettingsSource, load,
+};
 use hook_trust::{PackStore, TrustStore};
 
 use super::reviewed::ProjectHooks;
@@ -44,7 +46,9 @@ pub(super) async fn review(
             continue;
         }
         let kept = match is_there {
-            true => Some(packs.keep_rules(project).map_err(CommandError::write("a copy of", &folder))?),
+            true => {
+                Some(packs.keep_rules(project).map_err(CommandError::write("a copy of", &folder))?)
+            }
             false => None,
         };
         if kept.as_ref().map(|kept| &kept.digest) == agreed.as_ref().map(|agreed| &agreed.digest) {

@@ -85,7 +85,8 @@ impl HookInput {
             kept => {
                 let made = Arc::new(make());
                 if kept.is_none() {
-                    let _ = self.shared.derived.set(Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
+                    let _ =
+                        self.shared.derived.set(Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
                 }
                 made
             }
