@@ -167,8 +167,9 @@ fn colleagues_get_the_same_bytes_from_a_lock() {
     let colleague = Project::new();
     colleague.write(".hooks/packs.lock", &project.read(".hooks/packs.lock"));
     assert_eq!(of_write(&colleague), "proceed");
-    let told = fire(&colleague, &json!({ "command": "ls" })).to_string();
-    assert!(told.contains("`hook add` shows it"), "{told}");
+    let fired = run(&colleague, &["fire", "SessionEnd", "--json"]);
+    let warnings = fired.lines()[0]["warnings"].to_string();
+    assert!(warnings.contains("`hook add` shows it"), "{fired:?}");
     assert_eq!(run(&colleague, &["trust", "--check"]).status, 1);
     assert_eq!(run(&colleague, &["add"]).status, 1);
 
