@@ -32,9 +32,10 @@ use crate::render::plural;
 pub(crate) const ADD_HELP: &str = "\
 Adds packs: rules that refuse or ask, and hooks. SOURCE is the name of a pack
 that is part of hook, a folder, or a git repository, by tag or commit behind an
-@. What a pack would run and refuse is shown, and you are asked; until then only
-the tests of its rules are run. Its files are copied, and only these run. Without
-a SOURCE, exactly the packs that the project's .hooks/packs.lock names are added.
+@. What a pack would run and refuse is shown, and you are asked; until then
+only the tests of its rules are run. Its files are copied, and only these run.
+Without a SOURCE, exactly the packs are added that the project's lock names,
+.hooks/packs.lock.
 
 A name that is not part of hook is looked up in packs.json of the repository or
 folder that HOOK_INDEX names: {\"NAME\": \"SOURCE\"}.
