@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p hook-rules --example speed`
 
+#![allow(clippy::print_stdout, clippy::panic, reason = "showing times is what it is for")]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
