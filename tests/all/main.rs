@@ -34,6 +34,7 @@ mod invariants;
 mod modules;
 mod modules_js;
 mod object_matchers;
+mod packs;
 mod parity;
 mod registered;
 #[cfg(unix)]

@@ -186,22 +186,82 @@ fn a_command_that_cannot_be_read_is_asked_about_where_commands_are_denied() {
 }
 
 #[test]
-fn a_pack_is_added_updated_and_removed_but_an_edited_one_stays() {
+fn a_pack_is_added_for_a_project_and_removed() {
     let project = Project::new();
     assert_eq!(run(&project, &["add", "no-such-pack"]).status, 64);
     assert_eq!(run(&project, &["add", "stay-inside", "--shared"]).status, 0);
-    let file = ".hooks/rules/stay-inside.toml";
-    let written = project.read(file);
-    assert_eq!(run(&project, &["add", "stay-inside", "--shared"]).status, 0);
-    assert_eq!(project.read(file), written);
-    project.write(file, &format!("{written}# mine\n"));
-    let refused = run(&project, &["add", "stay-inside", "--shared"]);
-    assert_eq!(refused.status, 1, "{refused:?}");
-    assert!(refused.stderr.contains("was edited"), "{refused:?}");
+    let written = project.read(".hooks/packs.lock");
+    let again = run(&project, &["add", "stay-inside", "--shared"]);
+    assert_eq!(again.status, 0);
+    assert!(again.stdout.contains("there already"), "{again:?}");
+    assert_eq!(project.read(".hooks/packs.lock"), written);
+    assert_eq!(of_command(&project, "touch /opt/outside"), "block");
+    assert_eq!(run(&project, &["remove", "stay-inside", "--shared"]).status, 0);
+    assert_eq!(of_command(&project, "touch /opt/outside"), "proceed");
     assert_eq!(run(&project, &["remove", "stay-inside", "--shared"]).status, 1);
-    assert!(project.read(file).ends_with("# mine\n"));
-    assert_eq!(run(&project, &["remove", "stay-inside", "--shared", "--force"]).status, 0);
-    assert!(!project.path().join(file).exists());
+}
+
+#[test]
+fn a_rule_is_narrowed_by_agent_mode_subagent_and_fields() {
+    let project = Project::new();
+    let rule = |id: &str, narrowing: &str| {
+        format!(
+            "[[rule]]\nid = \"{id}\"\nshell = {{ program = \"{id}\" }}\n{narrowing}\ndeny = \"no\"\n"
+        )
+    };
+    let file = [
+        rule("claude", "agent = \"claude\""),
+        rule("gemini", "agent = [\"gemini\", \"qwen\"]"),
+        rule("bypass", "permissionMode = \"bypassPermissions\""),
+        rule("sub", "subagent = true"),
+        rule("main", "subagent = false"),
+        rule("reviewer", "subagent = \"review*\""),
+        rule("field", "when = { \"tool_input.timeout\" = \"9*\" }"),
+        "[[rule]]\nid = \"delete\"\nmcp = { server = \"git*\", tool = \"delete_*\", fields = { repo = \"prod-*\" } }\nask = \"a\"\n".to_owned(),
+        "[[rule]]\nid = \"search\"\ntool = \"google_web_search\"\nask = \"a\"\n".to_owned(),
+        "[[rule.test]]\ntool = \"google_web_search\"\nexpect = \"ask\"\n".to_owned(),
+        "[[rule.test]]\nmcp = \"github/delete_repo\"\ninput = { \"tool_input.repo\" = \"prod-1\" }\nexpect = \"ask\"\n".to_owned(),
+        "[[rule.test]]\nshell = \"claude\"\nagent = \"claude\"\nexpect = \"deny\"\n".to_owned(),
+    ];
+    project.write(".hooks/rules/team.toml", &file.join("\n"));
+    let tested = run(&project, &["rules", "test"]);
+    assert_eq!(tested.status, 0, "{tested:?}");
+    let bridged = |command: &str, more: Value| {
+        let mut event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.path(),
+            "tool_name": "Bash", "tool_input": { "command": command, "timeout": 90 },
+        });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let bridged =
+            Hook::new(&project, &["bridge", "claude", "PreToolUse"]).stdin(event.to_string()).run();
+        let lines = bridged.lines();
+        let decision = lines.first().map(|line| &line["hookSpecificOutput"]["permissionDecision"]);
+        decision.and_then(Value::as_str).unwrap_or("none").to_owned()
+    };
+    for (command, more, expected) in [
+        ("claude", json!({}), "deny"),
+        ("gemini", json!({}), "none"),
+        ("bypass", json!({ "permission_mode": "bypassPermissions" }), "deny"),
+        ("bypass", json!({ "permission_mode": "plan" }), "none"),
+        ("bypass", json!({}), "deny"),
+        ("sub", json!({}), "none"),
+        ("sub", json!({ "agent_id": "1", "agent_type": "x" }), "deny"),
+        ("main", json!({}), "deny"),
+        ("main", json!({ "agent_id": "1", "agent_type": "x" }), "none"),
+        ("reviewer", json!({ "agent_type": "reviewer" }), "deny"),
+        ("reviewer", json!({ "agent_type": "writer" }), "none"),
+        ("field", json!({}), "deny"),
+    ] {
+        assert_eq!(bridged(command, more.clone()), expected, "{command} {more}");
+    }
+    for (tool, input, expected) in [
+        ("mcp__github__delete_repo", json!({ "repo": "prod-1" }), "ask"),
+        ("mcp__github__delete_repo", json!({ "repo": "test" }), "proceed"),
+        ("mcp__files__delete_repo", json!({ "repo": "prod-1" }), "proceed"),
+        ("google_web_search", json!({ "query": "x" }), "ask"),
+    ] {
+        assert_eq!(decision(&project, tool, &input).0, expected, "{tool} {input}");
+    }
 }
 
 #[cfg(unix)]

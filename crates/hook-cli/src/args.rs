@@ -99,14 +99,19 @@ pub(crate) enum Command {
     Init(Deferred<commands::init::Arguments>),
     /// Try rules on a command, or play their tests
     Rules(Deferred<commands::rules::Arguments>),
-    /// List the packs of rules that are part of `hook`
+    /// List packs: those that are part of `hook`, and those that were added
     Packs(Deferred<commands::packs::ListArguments>),
-    /// Add packs of rules
+    /// Add packs of rules and hooks
     #[command(after_help = commands::packs::ADD_HELP)]
-    Add(Deferred<commands::packs::Arguments>),
-    /// Remove packs of rules
+    Add(Deferred<commands::packs::AddArguments>),
+    /// Update packs, showing what changed
+    #[command(after_help = commands::packs::UPDATE_HELP)]
+    Update(Deferred<commands::packs::UpdateArguments>),
+    /// Remove packs
     #[command(after_help = commands::packs::REMOVE_HELP)]
-    Remove(Deferred<commands::packs::Arguments>),
+    Remove(Deferred<commands::packs::RemoveArguments>),
+    /// Write a pack of your own, or check one
+    Pack(Deferred<commands::packs::AuthorArguments>),
     /// Switch a hook on, in the settings
     #[command(after_help = commands::switching::ENABLE_HELP)]
     Enable(Deferred<commands::switching::Arguments>),

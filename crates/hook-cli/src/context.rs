@@ -16,7 +16,7 @@ use hook_settings::{
     Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, has_hook_folder, load,
     nearest_project, unsafe_user_folder,
 };
-use hook_settings::{HookSource, SettingsSource};
+use hook_settings::{HookSource, Pack, SettingsSource};
 use hook_trust::{TrustPolicy, TrustStore, review_command};
 
 use hook_agents::{Agent, AgentRequest};
@@ -37,6 +37,8 @@ pub(crate) struct Context {
     config_home: Option<PathBuf>,
     /// `true` if only the project's own settings and named ones apply.
     is_hermetic: bool,
+    /// A pack whose hooks alone run.
+    pack: Option<Pack>,
 }
 
 /// An unknown event name.
@@ -105,7 +107,14 @@ impl Context {
             Some(project) => find(project, &cwd)?,
             None => nearest_project(&cwd),
         };
-        Ok(Self { common, cwd, project, config_home: config_home(), is_hermetic: false })
+        Ok(Self {
+            common,
+            cwd,
+            project,
+            config_home: config_home(),
+            is_hermetic: false,
+            pack: None,
+        })
     }
 
     /// Returns `true` if `--strict` is given.
@@ -131,11 +140,29 @@ impl Context {
         self
     }
 
+    /// Returns the context in which only the hooks and rules of a pack run.
+    pub(crate) fn of_pack(&self, pack: Pack, project: &Path) -> Self {
+        Self {
+            common: Common::of_no_options(self.common.json),
+            cwd: project.to_path_buf(),
+            project: project.to_path_buf(),
+            config_home: None,
+            is_hermetic: true,
+            pack: Some(pack),
+        }
+    }
+
     /// Returns the project's files and, unless excluded, those of the user and the machine.
     fn discovered(&self) -> Vec<SettingsSource> {
+        if let Some(pack) = &self.pack {
+            return vec![pack.clone().into_source()];
+        }
         let mut sources = discover(&self.project, self.user_files());
-        sources.retain(|source| !self.is_hermetic || source.source == HookSource::Project);
-        sources
+        sources.retain(|source| {
+            let is_of_project = source.pack.as_ref().is_some_and(|pack| pack.project.is_some());
+            !self.is_hermetic || source.source == HookSource::Project || is_of_project
+        });
+        self.trust_policy().with_agreed_packs(sources)
     }
 
     /// Returns this context, or an error if the project controls the user's folders.

@@ -101,6 +101,9 @@ pub(crate) enum CommandError {
     UnreadEvent(String),
     #[error("{0}")]
     Usage(String),
+    /// A pack that cannot be added, with the reason.
+    #[error("{0}")]
+    Pack(String),
 }
 
 /// A name that no hook has.

@@ -49,6 +49,25 @@ pub(crate) struct Common {
     pub(crate) verbose: u8,
 }
 
+impl Common {
+    /// Creates the options of a command line without any of these.
+    pub(crate) fn of_no_options(json: bool) -> Self {
+        Self {
+            project: None,
+            settings: Vec::new(),
+            modules: Vec::new(),
+            agents: Vec::new(),
+            no_user: true,
+            strict: false,
+            timeout: None,
+            session_id: SESSION.to_owned(),
+            json,
+            color: Color::Auto,
+            verbose: 0,
+        }
+    }
+}
+
 /// An agent named on the command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedAgent(pub(crate) &'static Agent);

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Input, Invocation, UNKNOWN, is_option, operands, option_values, read,
+    Access, Input, Invocation, Reading, UNKNOWN, is_option, operand_indices, option_values, read,
 };
 
 use crate::directories::Directories;
 use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
+use crate::narrowing::{CalledTool, InputFields};
+use crate::paths::SplitPath;
 use crate::words::WordPattern;
 
 /// The longest time for one decision.
@@ -33,6 +35,8 @@ pub struct Call<'c> {
     pub prompt: Option<Cow<'c, str>>,
     /// The output of a tool.
     pub output: Option<Cow<'c, str>>,
+    /// The tool.
+    pub tool: Option<CalledTool>,
     /// The reason why a part of the call is not known, if so.
     pub unread: Option<String>,
 }
@@ -51,6 +55,34 @@ impl<'c> Call<'c> {
     /// Creates a call that writes a file.
     pub fn write(path: &'c str) -> Self {
         Self { writes: vec![path.into()], ..Self::default() }
+    }
+}
+
+/// The commands of a call as they were read, for all rules that are asked about it.
+#[derive(Debug, Clone)]
+pub struct Commands(Vec<ReadCommand>);
+
+#[derive(Debug, Clone)]
+struct ReadCommand {
+    reading: Reading,
+    /// For each invocation the indices of its operands, and the paths of its files.
+    parts: Vec<(Vec<usize>, Vec<SplitPath>)>,
+}
+
+impl Commands {
+    /// Reads the commands of a call.
+    pub fn read(call: &Call<'_>, directories: &Directories) -> Self {
+        let surroundings = directories.surroundings();
+        let read = |command: &Cow<'_, str>| {
+            let reading = read(command, &surroundings);
+            let parts = reading.invocations.iter().map(|invocation| {
+                let paths = invocation.files.iter();
+                let paths = paths.map(|file| SplitPath::new(&file.path, directories)).collect();
+                (operand_indices(invocation.program(), &invocation.arguments), paths)
+            });
+            ReadCommand { parts: parts.collect(), reading }
+        };
+        Self(call.commands.iter().map(read).collect())
     }
 }
 
@@ -113,41 +145,39 @@ impl Rules {
         excepted: &BTreeSet<String>,
     ) -> Self {
         let mut rules = Self { files: files.into_iter().collect(), ..Self::default() };
-        for (file_index, file) in rules.files.iter().enumerate() {
+        let files: Vec<Arc<RuleFile>> = rules.files.clone();
+        for (file_index, file) in files.iter().enumerate() {
             for (rule_index, rule) in file.rules.iter().enumerate() {
-                let name = format!("{}:{}", file.name, rule.id);
-                if excepted.contains(&name) {
+                if excepted.contains(&format!("{}:{}", file.name, rule.id)) {
                     continue;
                 }
                 for (subject_index, subject) in rule.subjects.iter().enumerate() {
-                    let directories = (file_index, rule_index, subject_index);
-                    match subject {
-                        Subject::Shell(shell) => {
-                            let programs: Option<Vec<&str>> =
-                                shell.programs.iter().map(WordPattern::literal).collect();
-                            match programs.filter(|programs| !programs.is_empty()) {
-                                Some(programs) => {
-                                    for program in programs {
-                                        rules
-                                            .by_program
-                                            .entry(program.to_owned())
-                                            .or_default()
-                                            .push(directories);
-                                    }
-                                }
-                                None => rules.of_any.push(directories),
-                            }
-                        }
-                        Subject::Read(_) => rules.reads.push(directories),
-                        Subject::Write(_) => rules.writes.push(directories),
-                        Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) => {
-                            rules.others.push(directories)
-                        }
-                    }
+                    rules.add(subject, (file_index, rule_index, subject_index));
                 }
             }
         }
         rules
+    }
+
+    /// Adds a subject to the indices.
+    fn add(&mut self, subject: &Subject, index: RuleIndex) {
+        let shell = match subject {
+            Subject::Shell(shell) => shell,
+            Subject::Read(_) => return self.reads.push(index),
+            Subject::Write(_) => return self.writes.push(index),
+            Subject::Fetch(_) | Subject::Prompt(_) | Subject::Output(_) | Subject::Tool(_) => {
+                return self.others.push(index);
+            }
+        };
+        let programs: Option<Vec<&str>> = shell.programs.iter().map(WordPattern::literal).collect();
+        match programs.filter(|programs| !programs.is_empty()) {
+            Some(programs) => {
+                for program in programs {
+                    self.by_program.entry(program.to_owned()).or_default().push(index);
+                }
+            }
+            None => self.of_any.push(index),
+        }
     }
 
     /// Returns the files.
@@ -162,17 +192,27 @@ impl Rules {
 
     /// Decides about a call.
     pub fn decide(&self, call: &Call<'_>, directories: &Directories) -> Decision {
-        let mut found = Vec::new();
+        self.decide_read(call, &Commands::read(call, directories), directories, &|_| None)
+    }
+
+    /// Decides about a call whose commands were read before. `fields` has the fields of the input, by
+    /// which rules are narrowed.
+    pub fn decide_read(
+        &self,
+        call: &Call<'_>,
+        commands: &Commands,
+        directories: &Directories,
+        fields: InputFields<'_>,
+    ) -> Decision {
+        let mut found = Found { matches: Vec::new(), fields };
         let deadline = Instant::now() + MAX_TIME;
-        let surroundings = directories.surroundings();
-        for command in &call.commands {
-            let reading = read(command, &surroundings);
-            for invocation in &reading.invocations {
+        for (command, ReadCommand { reading, parts }) in call.commands.iter().zip(&commands.0) {
+            for (invocation, parts) in reading.invocations.iter().zip(parts) {
                 if Instant::now() > deadline {
                     self.too_long(&mut found);
                     break;
                 }
-                self.invocation(invocation, command, directories, deadline, &mut found);
+                self.invocation((invocation, parts), command, deadline, &mut found);
             }
             if let Some(opaque) = reading.opaque.first() {
                 self.opaque(
@@ -190,7 +230,7 @@ impl Rules {
             [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)]
         {
             for path in paths {
-                let absolute = self.absolute(path, directories);
+                let absolute = SplitPath::new(&self.absolute(path, directories), directories);
                 for at in indices {
                     let (file, rule, subject) = self.get(*at);
                     let patterns = match subject {
@@ -198,8 +238,8 @@ impl Rules {
                         Subject::Write(patterns) if !is_read => patterns,
                         _ => continue,
                     };
-                    if patterns.matches(&absolute, directories) {
-                        push(&mut found, matched(file, rule, path.to_string(), None));
+                    if patterns.matches(&absolute) {
+                        found.push_rule(rule, || matched(file, rule, path.to_string(), None));
                     }
                 }
             }
@@ -207,16 +247,28 @@ impl Rules {
         for at in &self.others {
             let (file, rule, subject) = self.get(*at);
             let hit = match subject {
-                Subject::Fetch(hosts) => call.urls.iter().find(|url| names_host(url, hosts)),
-                Subject::Prompt(regex) => call.prompt.as_ref().filter(|text| regex.is_match(text)),
-                Subject::Output(regex) => call.output.as_ref().filter(|text| regex.is_match(text)),
-                _ => None,
+                Subject::Tool(tool) => call
+                    .tool
+                    .as_ref()
+                    .filter(|called| tool.matches(called, fields))
+                    .and_then(|called| called.names.first().map(String::as_str)),
+                Subject::Fetch(hosts) => {
+                    call.urls.iter().map(|url| &**url).find(|url| names_host(url, hosts))
+                }
+                Subject::Prompt(regex) => {
+                    call.prompt.as_deref().filter(|text| regex.is_match(text))
+                }
+                Subject::Output(regex) => {
+                    call.output.as_deref().filter(|text| regex.is_match(text))
+                }
+                Subject::Shell(_) | Subject::Read(_) | Subject::Write(_) => None,
             };
             if let Some(text) = hit {
-                push(&mut found, matched(file, rule, text.chars().take(200).collect(), None));
+                let shown = || text.chars().take(200).collect();
+                found.push_rule(rule, || matched(file, rule, shown(), None));
             }
         }
-        Decision { matches: found }
+        Decision { matches: found.matches }
     }
 
     /// Adds what files say of a call that cannot be read.
@@ -225,23 +277,23 @@ impl Rules {
         reason: &str,
         subject: String,
         range: Option<Range<usize>>,
-        found: &mut Vec<Match>,
+        found: &mut Found<'_>,
     ) {
         let message = format!("this cannot be read: {reason}");
         for (file, effect) in self.files.iter().filter_map(|file| Some((file, file.opaque?))) {
             let rule = format!("{}:opaque", file.name);
             let (message, subject, range) = (message.clone(), subject.clone(), range.clone());
-            push(found, Match { rule, effect, message, subject, range });
+            found.push(Match { rule, effect, message, subject, range });
         }
     }
 
     /// Adds that not all rules were asked in time: the user is asked, whatever the files say.
-    fn too_long(&self, found: &mut Vec<Match>) {
+    fn too_long(&self, found: &mut Found<'_>) {
         for file in &self.files {
             let rule = format!("{}:time", file.name);
             let effect = file.opaque.map_or(Effect::Ask, |effect| effect.max(Effect::Ask));
             let message = format!("not all rules could be asked within {MAX_TIME:?}");
-            push(found, Match { rule, effect, message, subject: String::new(), range: None });
+            found.push(Match { rule, effect, message, subject: String::new(), range: None });
         }
     }
 
@@ -263,11 +315,10 @@ impl Rules {
 
     fn invocation(
         &self,
-        invocation: &Invocation,
+        (invocation, (operands, paths)): (&Invocation, &(Vec<usize>, Vec<SplitPath>)),
         command: &str,
-        directories: &Directories,
         deadline: Instant,
-        found: &mut Vec<Match>,
+        found: &mut Found<'_>,
     ) {
         let program = invocation.program();
         let matched_here = |file: &RuleFile, rule: &Rule| {
@@ -275,30 +326,32 @@ impl Rules {
             matched(file, rule, part(command, &range), Some(range))
         };
         let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
-        let mut facts: Option<Vec<&str>> = None;
+        let operand = |index: &usize| invocation.arguments.get(*index).map(|it| it.text.as_str());
+        let operands: Vec<&str> = match of_program.is_empty() && self.of_any.is_empty() {
+            true => Vec::new(),
+            false => operands.iter().filter_map(operand).collect(),
+        };
         for (count, at) in of_program.iter().chain(&self.of_any).enumerate() {
             if count % 16 == 15 && Instant::now() > deadline {
                 self.too_long(found);
                 return;
             }
             let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
-            let facts = facts.get_or_insert_with(|| {
-                operands(program, &invocation.arguments)
-                    .into_iter()
-                    .map(|operand| operand.text.as_str())
-                    .collect()
-            });
-            let verdict = shell_matches(shell, invocation, facts, directories);
+            let verdict = shell_matches(shell, invocation, &operands, paths);
             if verdict == Verdict::May && rule.effect >= Effect::Ask {
                 // Only running it tells; then it is asked about, whatever the rule does.
                 let message = format!("an argument is not known, and {}", rule.message);
-                push(found, Match { effect: Effect::Ask, message, ..matched_here(file, rule) });
+                found.push_rule(rule, || Match {
+                    effect: Effect::Ask,
+                    message,
+                    ..matched_here(file, rule)
+                });
             }
             if verdict == Verdict::Must {
-                push(found, matched_here(file, rule));
+                found.push_rule(rule, || matched_here(file, rule));
             }
         }
-        for access in &invocation.files {
+        for (access, path) in invocation.files.iter().zip(paths) {
             if Instant::now() > deadline {
                 self.too_long(found);
                 return;
@@ -312,8 +365,8 @@ impl Rules {
                 let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
                     continue;
                 };
-                if patterns.matches_access(access, invocation, directories) {
-                    push(found, matched_here(file, rule));
+                if patterns.matches_access(access.access, path, invocation) {
+                    found.push_rule(rule, || matched_here(file, rule));
                 }
             }
         }
@@ -324,16 +377,31 @@ impl Rules {
             for at in &self.others {
                 let (file, rule, Subject::Fetch(hosts)) = self.get(*at) else { continue };
                 if names_host(&argument.text, hosts) {
-                    push(found, matched_here(file, rule));
+                    found.push_rule(rule, || matched_here(file, rule));
                 }
             }
         }
     }
 }
 
-fn push(found: &mut Vec<Match>, new: Match) {
-    if !found.iter().any(|old| old.rule == new.rule) {
-        found.push(new);
+/// The rules that match so far.
+struct Found<'f> {
+    matches: Vec<Match>,
+    fields: InputFields<'f>,
+}
+
+impl Found<'_> {
+    fn push(&mut self, new: Match) {
+        if !self.matches.iter().any(|old| old.rule == new.rule) {
+            self.matches.push(new);
+        }
+    }
+
+    /// Adds a rule whose subject matches, if it is not narrowed to other inputs.
+    fn push_rule(&mut self, rule: &Rule, new: impl FnOnce() -> Match) {
+        if rule.narrowing.iter().all(|condition| condition.holds(self.fields)) {
+            self.push(new());
+        }
     }
 }
 
@@ -391,7 +459,7 @@ fn shell_matches(
     rule: &ShellRule,
     invocation: &Invocation,
     operands: &[&str],
-    directories: &Directories,
+    paths: &[SplitPath],
 ) -> Verdict {
     let program = invocation.program();
     if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
@@ -443,8 +511,9 @@ fn shell_matches(
         invocation
             .files
             .iter()
-            .filter(|file| access.is_none_or(|access| file.access == access))
-            .any(|file| patterns.matches_access(file, invocation, directories))
+            .zip(paths)
+            .filter(|(file, _)| access.is_none_or(|access| file.access == access))
+            .any(|(file, path)| patterns.matches_access(file.access, path, invocation))
     };
     if rule.files.as_ref().is_some_and(|patterns| !uses(patterns, None))
         || rule.reads.as_ref().is_some_and(|patterns| !uses(patterns, Some(Access::Read)))

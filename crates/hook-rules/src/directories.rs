@@ -27,7 +27,8 @@ impl Directories {
         &self.home
     }
 
-    pub(crate) fn project(&self) -> &str {
+    /// Returns the project.
+    pub fn project(&self) -> &str {
         &self.project
     }
 
@@ -43,4 +44,10 @@ impl Directories {
     pub fn surroundings(&self) -> Surroundings<'_> {
         Surroundings { cwd: &self.cwd, project: &self.project, home: &self.home }
     }
+}
+
+/// Returns the directories in which the tests of packs are played, so that they have one outcome
+/// everywhere: the project is `/home/dev/project`.
+pub fn test_directories() -> Directories {
+    Directories::new("/home/dev/project", "/home/dev/project", "/home/dev")
 }

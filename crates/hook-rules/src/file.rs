@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::decide::{Call, Commands, Decision, Rules};
+use crate::directories::Directories;
+use crate::narrowing::{AGENT, CalledTool, FieldCondition, NarrowingText, ToolRule, ToolText};
 use crate::paths::PathPatterns;
 use crate::regex::LazyRegex;
 use crate::words::WordPattern;
@@ -89,6 +92,18 @@ pub struct RuleFile {
     pub except: BTreeMap<String, String>,
 }
 
+/// A rule as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleSummary<'r> {
+    /// The name, as `FILE:id`.
+    pub name: String,
+    /// The effect.
+    pub effect: Effect,
+    /// The message.
+    pub message: &'r str,
+}
+
 /// A mistake in a rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -105,7 +120,7 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleTest {
-    /// The kind of call: `shell`, `read`, `write`, `fetch`, `prompt` or `output`.
+    /// The kind of call: `shell`, `read`, `write`, `fetch`, `prompt`, `output`, `tool` or `mcp`.
     pub kind: TestKind,
     /// The command, path, URL or text.
     pub subject: String,
@@ -113,6 +128,31 @@ pub struct RuleTest {
     pub expect: Expectation,
     /// The line, from 1.
     pub line: usize,
+    /// Fields of the input by their paths.
+    pub fields: BTreeMap<String, String>,
+}
+
+impl RuleTest {
+    /// Returns the outcome for rules in directories.
+    pub fn decide(&self, rules: &Rules, directories: &Directories) -> Decision {
+        let mut call = Call::default();
+        let subject = self.subject.as_str().into();
+        match self.kind {
+            TestKind::Shell => call.commands.push(subject),
+            TestKind::Read => call.reads.push(subject),
+            TestKind::Write => call.writes.push(subject),
+            TestKind::Fetch => call.urls.push(subject),
+            TestKind::Prompt => call.prompt = Some(subject),
+            TestKind::Output => call.output = Some(subject),
+            TestKind::Tool => call.tool = Some(CalledTool::new(subject, None)),
+            TestKind::Mcp => {
+                let (server, tool) = self.subject.split_once('/').unwrap_or((&self.subject, ""));
+                call.tool = Some(CalledTool::new(tool, Some(server.to_owned())));
+            }
+        }
+        let fields = |path: &str| self.fields.get(path).cloned();
+        rules.decide_read(&call, &Commands::read(&call, directories), directories, &fields)
+    }
 }
 
 /// The kind of call of a test.
@@ -131,18 +171,24 @@ pub enum TestKind {
     Prompt,
     /// The output of a tool.
     Output,
+    /// A tool, by its name.
+    Tool,
+    /// A tool of an MCP server, as `SERVER/TOOL`.
+    Mcp,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) line: usize,
     pub(crate) effect: Effect,
     pub(crate) message: String,
     pub(crate) subjects: Vec<Subject>,
+    /// The conditions that all must hold, too.
+    pub(crate) narrowing: Vec<FieldCondition>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Subject {
     Shell(Box<ShellRule>),
     Read(PathPatterns),
@@ -150,9 +196,10 @@ pub(crate) enum Subject {
     Fetch(Vec<WordPattern>),
     Prompt(LazyRegex),
     Output(LazyRegex),
+    Tool(ToolRule),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShellRule {
     /// The programs; empty for all.
     pub(crate) programs: Vec<WordPattern>,
@@ -170,7 +217,7 @@ pub(crate) struct ShellRule {
 }
 
 /// A condition on arguments.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Condition {
     Any(Vec<WordPattern>),
     All(Vec<WordPattern>),
@@ -180,13 +227,13 @@ pub(crate) enum Condition {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum OneOrMany {
+pub(crate) enum OneOrMany {
     One(String),
     Many(Vec<String>),
 }
 
 impl OneOrMany {
-    fn into_vec(self) -> Vec<String> {
+    pub(crate) fn into_vec(self) -> Vec<String> {
         match self {
             Self::One(one) => vec![one],
             Self::Many(many) => many,
@@ -216,10 +263,17 @@ struct RuleText {
     fetch: Option<OneOrMany>,
     prompt: Option<String>,
     output: Option<String>,
+    tool: Option<ToolText>,
+    mcp: Option<ToolText>,
     deny: Option<String>,
     ask: Option<String>,
     context: Option<String>,
     warn: Option<String>,
+    agent: Option<toml::Value>,
+    subagent: Option<toml::Value>,
+    #[serde(rename = "permissionMode")]
+    permission_mode: Option<toml::Value>,
+    when: Option<toml::Value>,
     #[serde(default)]
     test: Vec<toml::Table>,
 }
@@ -272,6 +326,12 @@ struct TestText {
     fetch: Option<String>,
     prompt: Option<String>,
     output: Option<String>,
+    tool: Option<String>,
+    mcp: Option<String>,
+    /// Fields of the input by their paths.
+    #[serde(default)]
+    input: BTreeMap<String, String>,
+    agent: Option<String>,
     expect: Expectation,
 }
 
@@ -371,6 +431,35 @@ impl RuleFile {
         before - self.rules.len()
     }
 
+    /// Returns the rules as they are shown, in order.
+    pub fn summaries(&self) -> impl Iterator<Item = RuleSummary<'_>> {
+        self.rules.iter().map(|rule| RuleSummary {
+            name: format!("{}:{}", self.name, rule.id),
+            effect: rule.effect,
+            message: &rule.message,
+        })
+    }
+
+    /// Returns the rules that files of another version do not have, or have with another subject
+    /// or a weaker effect.
+    pub fn lost_rules(&self, others: &[&Self]) -> Vec<String> {
+        let other = others.iter().find(|other| other.name == self.name);
+        let keeps = |rule: &&Rule| {
+            other.into_iter().flat_map(|other| &other.rules).any(|other| {
+                other.id == rule.id
+                    && other.effect >= rule.effect
+                    && other.subjects == rule.subjects
+                    && (other.narrowing.is_empty() || other.narrowing == rule.narrowing)
+            })
+        };
+        let lost = self.rules.iter().filter(|rule| !keeps(rule));
+        let mut lost: Vec<String> = lost.map(|rule| format!("{}:{}", self.name, rule.id)).collect();
+        if self.opaque > other.and_then(|other| other.opaque) {
+            lost.push(format!("{}:opaque", self.name));
+        }
+        lost
+    }
+
     /// Returns the number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
@@ -428,16 +517,20 @@ impl RuleFile {
             (TestKind::Fetch, test.fetch),
             (TestKind::Prompt, test.prompt),
             (TestKind::Output, test.output),
+            (TestKind::Tool, test.tool),
+            (TestKind::Mcp, test.mcp),
         ];
         let mut given = subjects.into_iter().filter_map(|(kind, subject)| Some((kind, subject?)));
         match (given.next(), given.next()) {
             (Some((kind, subject)), None) => {
-                self.tests.push(RuleTest { kind, subject, expect: test.expect, line });
+                let mut fields = test.input;
+                fields.extend(test.agent.map(|agent| (AGENT.to_owned(), agent)));
+                self.tests.push(RuleTest { kind, subject, expect: test.expect, line, fields });
             }
             _ => self.problem(
                 line,
                 None,
-                "a test has one of `shell`, `read`, `write`, `fetch`, `prompt` and `output`"
+                "a test has one of `shell`, `read`, `write`, `fetch`, `prompt`, `output`, `tool` and `mcp`"
                     .to_owned(),
             ),
         }
@@ -494,14 +587,34 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
     if let Some(pattern) = text.output {
         subjects.push(Subject::Output(LazyRegex::new(&pattern)));
     }
+    if let Some(tool) = text.tool {
+        subjects.push(Subject::Tool(tool.compile(false)?));
+    }
+    if let Some(tool) = text.mcp {
+        subjects.push(Subject::Tool(tool.compile(true)?));
+    }
     if subjects.is_empty() {
         return Err(
-            "it has no subject: `shell`, `read`, `write`, `fetch`, `prompt` or `output`".to_owned()
+            "it has no subject: `shell`, `read`, `write`, `fetch`, `prompt`, `output`, `tool` or `mcp`".to_owned()
         );
     }
     // A project's reason reaches the model and the terminal.
     let message = message.chars().take(MAX_MESSAGE).collect();
-    Ok(Rule { id: text.id, line, effect, message, subjects })
+    let keys = [
+        ("agent", text.agent),
+        ("subagent", text.subagent),
+        ("permissionMode", text.permission_mode),
+        ("when", text.when),
+    ];
+    let keys = keys.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let keys: toml::Table = keys.collect();
+    let narrowing = match keys.is_empty() {
+        true => Vec::new(),
+        false => {
+            NarrowingText::deserialize(keys).map_err(|error| first_line(error.message()))?.compile()
+        }
+    };
+    Ok(Rule { id: text.id, line, effect, message, subjects, narrowing })
 }
 
 fn words(texts: OneOrMany) -> Vec<WordPattern> {

@@ -9,6 +9,7 @@
 //! | `decide` | what rules say of a call |
 //! | `directories` | the directories of a call |
 //! | `file` | the format: TOML to rules and tests, with problems and their lines |
+//! | `narrowing` | agents, modes and fields of the input |
 //! | `packs` | the packs that are part of the engine |
 //! | `paths` | patterns of paths |
 //! | `regex` | regular expressions |
@@ -37,11 +38,13 @@
 mod decide;
 mod directories;
 mod file;
+mod narrowing;
 pub mod packs;
 mod paths;
 mod regex;
 mod words;
 
-pub use decide::{Call, Decision, Match, Rules};
-pub use directories::Directories;
-pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleTest, TestKind};
+pub use decide::{Call, Commands, Decision, Match, Rules};
+pub use directories::{Directories, test_directories};
+pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleSummary, RuleTest, TestKind};
+pub use narrowing::{AGENT, CalledTool, InputFields};

@@ -1,7 +1,7 @@
 //! Patterns of paths: `**` for any number of components, `*` and `?` within one; `~/`, `{project}`
 //! and `{temp}` stand for directories, and `!` excludes.
 
-use hook_shell::invocations::{Access, FileAccess, Invocation, UNKNOWN};
+use hook_shell::invocations::{Access, Invocation, UNKNOWN};
 
 use crate::directories::Directories;
 use crate::words::{WordPattern, glob_matches};
@@ -57,9 +57,9 @@ impl PathPatterns {
     /// Returns `true` if a file matches that a program of a command uses.
     pub(crate) fn matches_access(
         &self,
-        file: &FileAccess,
+        access: Access,
+        path: &SplitPath,
         invocation: &Invocation,
-        directories: &Directories,
     ) -> bool {
         const WHOLE: [&str; 12] = [
             "rm", "rmdir", "mv", "cp", "chmod", "chown", "chgrp", "rsync", "ln", "shred", "find",
@@ -70,34 +70,85 @@ impl PathPatterns {
             return false;
         }
         // Whoever moves a folder moves what is in it.
-        let is_whole = file.access == Access::Write && WHOLE.contains(&invocation.program());
-        self.matches(&file.path, directories)
-            || is_whole && file.path.starts_with('/') && {
-                let components: Vec<&str> = split(&file.path);
-                self.wanted.iter().any(|pattern| pattern.is_below(&components, directories))
-            }
+        let is_whole =
+            || path.is_absolute && access == Access::Write && WHOLE.contains(&invocation.program());
+        self.matches(path)
+            || !self.wanted.is_empty()
+                && is_whole()
+                && self.wanted.iter().any(|pattern| pattern.is_below(path))
     }
 
     /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
     /// given, since nothing shows that it is excluded.
-    pub(crate) fn matches(&self, path: &str, directories: &Directories) -> bool {
-        let components: Vec<&str> = split(path);
-        let is_unknown = !path.starts_with('/');
-        let is_wanted = match self.wanted.is_empty() {
-            true => true,
-            false => {
-                !is_unknown
-                    && self.wanted.iter().any(|pattern| pattern.matches(&components, directories))
-            }
-        };
+    pub(crate) fn matches(&self, path: &SplitPath) -> bool {
+        let is_wanted = self.wanted.is_empty()
+            || path.is_absolute && self.wanted.iter().any(|pattern| pattern.matches(path));
         is_wanted
-            && (is_unknown
-                || !self.excluded.iter().any(|pattern| pattern.excludes(&components, directories)))
+            && (!path.is_absolute || !self.excluded.iter().any(|pattern| pattern.excludes(path)))
     }
 }
 
-fn split(path: &str) -> Vec<&str> {
-    path.split('/').filter(|component| !component.is_empty()).collect()
+/// A path, split once for all patterns that it is compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct SplitPath {
+    components: Vec<Box<str>>,
+    is_absolute: bool,
+    /// Whether it may stand for several names.
+    is_pattern: bool,
+    /// The number of components of the directories that it is in.
+    in_home: Option<usize>,
+    in_project: Option<usize>,
+    in_temp: Option<usize>,
+}
+
+impl SplitPath {
+    pub(crate) fn new(path: &str, directories: &Directories) -> Self {
+        let components: Vec<Box<str>> = split(path).map(Box::from).collect();
+        let below = |directory: &str| {
+            let mut length = 0;
+            for component in split(directory) {
+                if components.get(length).is_none_or(|found| **found != *component) {
+                    return None;
+                }
+                length += 1;
+            }
+            Some(length)
+        };
+        let (in_home, in_project) = (below(directories.home()), below(directories.project()));
+        // A home or project that lies there is not temporary, nor is a folder around it.
+        let is_around = |directory: &str| {
+            let mut names = split(directory);
+            components.iter().all(|component| {
+                names
+                    .next()
+                    .is_some_and(|name| name == &**component || component.contains(['*', '?']))
+            })
+        };
+        let in_temp =
+            directories.temp().iter().find_map(|directory| below(directory)).filter(|_| {
+                in_home.is_none()
+                    && !is_around(directories.home())
+                    && !is_around(directories.project())
+            });
+        let is_absolute = path.starts_with('/');
+        let is_pattern = path.contains(['*', '?', '[', UNKNOWN]);
+        Self { components, is_absolute, is_pattern, in_home, in_project, in_temp }
+    }
+
+    /// Returns the components behind a directory.
+    fn behind(&self, base: Base) -> Option<&[Box<str>]> {
+        let length = match base {
+            Base::Root => 0,
+            Base::Home => self.in_home?,
+            Base::Project => self.in_project?,
+            Base::Temp => self.in_temp?,
+        };
+        self.components.get(length..)
+    }
+}
+
+fn split(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|component| !component.is_empty())
 }
 
 /// Expands braces.
@@ -167,63 +218,42 @@ impl PathPattern {
         Ok(Self { base, components })
     }
 
-    fn matches(&self, path: &[&str], directories: &Directories) -> bool {
-        self.in_base(path, directories)
-            .is_some_and(|rest| matches(&self.components, rest, Comparison::May))
-    }
-
-    /// Returns `true` if the pattern names something below a path, whose last component it names.
-    fn is_below(&self, path: &[&str], directories: &Directories) -> bool {
-        let Some(rest) = self.in_base(path, directories) else { return false };
-        let lengths = (1..self.components.len()).rev();
-        rest.last().is_some()
-            && lengths.into_iter().any(|length| {
-                let (begin, behind) = self.components.split_at(length);
-                let names_last =
-                    matches!(begin.last(), Some(Component::One(WordPattern::Literal(_))));
-                names_last && !behind.is_empty() && matches(begin, rest, Comparison::Must)
-            })
+    fn matches(&self, path: &SplitPath) -> bool {
+        self.matches_as(path, Comparison::May)
     }
 
     /// Excluding wants certainty: something unknown is not excluded by a name.
-    fn excludes(&self, path: &[&str], directories: &Directories) -> bool {
-        self.in_base(path, directories)
-            .is_some_and(|rest| matches(&self.components, rest, Comparison::Must))
+    fn excludes(&self, path: &SplitPath) -> bool {
+        self.matches_as(path, Comparison::Must)
     }
 
-    /// Returns the components of a path behind the pattern's directory.
-    fn in_base<'p>(&self, path: &'p [&'p str], directories: &Directories) -> Option<&'p [&'p str]> {
-        let below = |directory: &str| {
-            let mut rest = path;
-            for component in directory.split('/').filter(|component| !component.is_empty()) {
-                match rest.split_first() {
-                    Some((first, after)) if *first == component => rest = after,
-                    _ => return None,
-                }
-            }
-            Some(rest)
-        };
-        match self.base {
-            Base::Root => Some(path),
-            Base::Home => below(directories.home()),
-            Base::Project => below(directories.project()),
-            // A home or project that lies there is not temporary, nor is a folder around it.
-            Base::Temp => {
-                let is_around = |directory: &str| {
-                    let mut components =
-                        directory.split('/').filter(|component| !component.is_empty());
-                    path.iter().all(|component| {
-                        components.next().is_some_and(|name| {
-                            name == *component || component.contains(['*', '?'])
-                        })
-                    })
-                };
-                let is_own = below(directories.home()).is_some()
-                    || is_around(directories.home())
-                    || is_around(directories.project());
-                directories.temp().iter().find_map(|directory| below(directory)).filter(|_| !is_own)
-            }
+    fn matches_as(&self, path: &SplitPath, comparison: Comparison) -> bool {
+        let comparison = if path.is_pattern { comparison } else { Comparison::Must };
+        // Most patterns end in a name, by which most paths differ.
+        if let (Some(Component::One(word)), Some(last)) =
+            (self.components.last(), path.components.last())
+            && !is_same(word, last, comparison)
+        {
+            return false;
         }
+        path.behind(self.base).is_some_and(|rest| matches(&self.components, rest, comparison))
+    }
+
+    /// Returns `true` if the pattern names something below a path, whose last component it names.
+    fn is_below(&self, path: &SplitPath) -> bool {
+        let Some(last) = path.components.last() else { return false };
+        (1..self.components.len()).rev().any(|length| {
+            let (begin, behind) = self.components.split_at(length);
+            let names_last = matches!(
+                begin.last(),
+                Some(Component::One(WordPattern::Literal(name))) if *name == **last
+            );
+            names_last
+                && !behind.is_empty()
+                && path
+                    .behind(self.base)
+                    .is_some_and(|rest| !rest.is_empty() && matches(begin, rest, Comparison::Must))
+        })
     }
 }
 
@@ -234,7 +264,7 @@ enum Comparison {
     Must,
 }
 
-fn matches(pattern: &[Component], path: &[&str], comparison: Comparison) -> bool {
+fn matches(pattern: &[Component], path: &[Box<str>], comparison: Comparison) -> bool {
     let (mut at, mut read, mut last) = (0, 0, None);
     while let Some(component) = path.get(read) {
         match pattern.get(at) {

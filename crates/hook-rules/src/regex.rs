@@ -14,6 +14,12 @@ pub(crate) struct LazyRegex {
     compiled: Arc<OnceLock<Option<Regex>>>,
 }
 
+impl PartialEq for LazyRegex {
+    fn eq(&self, other: &Self) -> bool {
+        self.pattern == other.pattern
+    }
+}
+
 impl LazyRegex {
     pub(crate) fn new(pattern: &str) -> Self {
         Self { pattern: pattern.into(), compiled: Arc::new(OnceLock::new()) }

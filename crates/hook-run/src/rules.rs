@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use hook_json::{JsonKind, RawJson};
+use hook_json::{JsonKind, JsonObject, RawJson};
 use hook_protocol::event::EventPayload;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::tool::{FileAccess, ShellCommand};
-use hook_rules::{Call, Decision, Directories, Effect, Match, Rules};
+use hook_rules::{AGENT, Call, CalledTool, Commands, Decision, Directories, Effect, Match, Rules};
 
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
@@ -53,8 +53,14 @@ impl HookExecutor for RulesExecutor {
 
     fn execute(&self, call: HookCall) -> Execution {
         let input = &call.input;
-        let directories = Directories::new(&*input.cwd, &*self.project, &*self.home);
-        let decision = self.rules.decide(&facts(input), &directories);
+        let facts = input.derived(
+            |facts: &Facts| facts.directories.project() == self.project,
+            || Facts::of(input, &self.project, &self.home),
+        );
+        let decision =
+            self.rules.decide_read(&facts.call, &facts.commands, &facts.directories, &|path| {
+                field(input, path)
+            });
         let output = output(&decision);
         let mut answer = Answer::of_handler(input.event(), output);
         answer.warnings.extend(
@@ -64,11 +70,45 @@ impl HookExecutor for RulesExecutor {
     }
 }
 
-/// Returns the parts of an event that rules are about.
-fn facts(input: &HookInput) -> Call<'_> {
+/// The parts of an event that rules are about, read once for all files of rules.
+struct Facts {
+    call: Call<'static>,
+    commands: Commands,
+    directories: Directories,
+}
+
+impl Facts {
+    fn of(input: &HookInput, project: &str, home: &str) -> Self {
+        let directories = Directories::new(&*input.cwd, project, home);
+        let call = call(input);
+        let commands = Commands::read(&call, &directories);
+        Self { call, commands, directories }
+    }
+}
+
+/// Returns a field of the input, or of the agent's own message, as text.
+fn field(input: &HookInput, path: &str) -> Option<String> {
+    let original = input.original.as_ref();
+    if path == AGENT {
+        return original.map(|original| original.agent.to_owned());
+    }
+    let in_object = |object: &JsonObject| {
+        let mut names = path.split('.');
+        let mut value = object.get(names.next()?)?.clone();
+        for name in names {
+            value = value.to_object().ok()?.get(name)?.clone();
+        }
+        (!value.is_null()).then(|| value.to_text().unwrap_or_else(|| value.as_str().to_owned()))
+    };
+    in_object(&input.to_raw().fields()).or_else(|| in_object(&original?.fields()))
+}
+
+fn call(input: &HookInput) -> Call<'static> {
     let mut call = Call::default();
     match &input.payload {
-        EventPayload::BeforeAgent(payload) => call.prompt = Some(Cow::Borrowed(&payload.prompt)),
+        EventPayload::BeforeAgent(payload) => {
+            call.prompt = Some(Cow::Owned(payload.prompt.clone()))
+        }
         EventPayload::AfterTool(payload) => {
             let text = payload.tool_response.to_text();
             let text = text.unwrap_or_else(|| payload.tool_response.as_str().to_owned());
@@ -88,13 +128,23 @@ fn facts(input: &HookInput) -> Call<'_> {
         Ok(None) => {}
         Err(reason) => call.unread = Some(reason),
     }
+    let server = match &input.payload {
+        EventPayload::BeforeTool(payload) => payload.mcp_context.as_ref(),
+        _ => None,
+    };
+    let server = server.map(|context| context.server_name.clone());
+    let server = server.or_else(|| mcp_server(tool.name).map(str::to_owned));
+    let mut called = CalledTool::new(tool.name, server);
+    called.names.extend(tool.name.rsplit_once("__").map(|(_, name)| name.to_owned()));
+    called.names.extend(input.qualified_mcp_name());
+    call.tool = Some(called);
     let files = input.files();
     for (path, access) in &files.list {
         let list = match access {
             FileAccess::Read => &mut call.reads,
             FileAccess::Write => &mut call.writes,
         };
-        list.push(Cow::Borrowed(path));
+        list.push(Cow::Owned(path.clone()));
     }
     if !files.complete {
         call.unread.get_or_insert_with(|| "not all files are known that it names".to_owned());
@@ -105,6 +155,11 @@ fn facts(input: &HookInput) -> Call<'_> {
         }
     }
     call
+}
+
+/// Returns the server in the name of a tool, as in `mcp__SERVER__TOOL`.
+fn mcp_server(name: &str) -> Option<&str> {
+    Some(name.strip_prefix("mcp__")?.split_once("__")?.0)
 }
 
 fn texts(value: &RawJson) -> Vec<String> {

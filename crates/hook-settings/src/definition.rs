@@ -11,6 +11,7 @@ use super::fields::DEFAULT_PRIORITY;
 use super::fields::{CONFIG_FIELDS, HOOK_FIELDS};
 use super::keywords::{AuditLevel, FailBehavior, TimeoutOrigin};
 use super::matcher_definition::MatcherDefinition;
+use super::pack::Pack;
 use super::paths::project_of;
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
@@ -254,6 +255,8 @@ pub struct SettingsFile {
     pub hooks: Vec<HookEntry>,
     /// The files of rules next to it.
     pub rules: Vec<RuleSet>,
+    /// The pack that it belongs to.
+    pub pack: Option<Arc<Pack>>,
     /// The events that it declares.
     pub declared: Vec<EventDefinition>,
     /// The problems found in it.
@@ -279,6 +282,7 @@ impl SettingsFile {
             config: Arc::default(),
             hooks: Vec::new(),
             rules: Vec::new(),
+            pack: None,
             declared: Vec::new(),
             diagnostics: Vec::new(),
             entries: 0,

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::folders::may_have_hooks;
+use super::pack;
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
 use hook_files::{absence, regular_file, user_folders};
@@ -14,18 +15,26 @@ use hook_files::{absence, regular_file, user_folders};
 /// from the nearest to the outermost, of the user, and of the system.
 ///
 /// The project's own file is included even if it does not exist; enclosing directories only if they
-/// have settings (see [`enclosing_projects`]). `config_home` is `$XDG_CONFIG_HOME` or its default
+/// have settings (see [`enclosing_projects`]). The packs that a lock beside a file names follow it. `config_home` is `$XDG_CONFIG_HOME` or its default
 /// ([`config_home`](fn@super::config_home)); with `None` the user's file is omitted.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
     let of_project =
         |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
-    let mut sources = vec![of_project(project)];
     let home = home_directory();
-    sources.extend(
-        enclosing_projects(project, home.as_deref()).iter().map(|enclosing| of_project(enclosing)),
-    );
+    let enclosing = enclosing_projects(project, home.as_deref());
+    let projects = std::iter::once(project).chain(enclosing.iter().map(PathBuf::as_path));
+    let mut sources = Vec::new();
+    for project in projects {
+        let source = of_project(project);
+        let packs = pack::sources_beside(&source.path, Some(project));
+        sources.push(source);
+        sources.extend(packs);
+    }
     if let Some(config_home) = config_home {
-        sources.push(SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME)));
+        let source = SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME));
+        let packs = pack::sources_beside(&source.path, None);
+        sources.push(source);
+        sources.extend(packs);
     }
     let machine = user_folders::machine_config().join(IN_CONFIG_HOME);
     sources.push(SettingsSource::optional(HookSource::System, machine));

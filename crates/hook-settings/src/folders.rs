@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::pack::PackLock;
 use super::paths::{IN_CONFIG_HOME, home_directory, project_of};
 use super::source::{HookSource, SettingsSource};
 use hook_files::plain_path::absolute;
@@ -89,12 +90,14 @@ pub(super) fn may_have_hooks(settings: &Path) -> bool {
         Err(error) => !is_absence(&error) || is_rules(&folder),
     };
     folders(settings).into_iter().any(has_entries)
+        || fs::symlink_metadata(PackLock::path(settings)).is_ok()
 }
 
 /// Returns `true` if there may be hooks next to a source's file.
 pub fn has_hook_folder(source: &SettingsSource) -> bool {
     let folder = folder_of(&source.source, Some(&source.path));
-    source.language.is_none() && folder.is_some() && may_have_hooks(&source.path)
+    source.pack.is_some()
+        || source.language.is_none() && folder.is_some() && may_have_hooks(&source.path)
 }
 
 /// Lists the files of a source's hook folders for a digest: paths, and whether executable.

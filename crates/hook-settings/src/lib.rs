@@ -56,6 +56,7 @@ mod language_field;
 mod load;
 pub mod matcher;
 mod matcher_definition;
+mod pack;
 mod paths;
 pub mod redact;
 mod redaction;
@@ -92,6 +93,9 @@ pub use load::{MAX_SETTINGS, declare_events, load};
 pub use matcher::MatchInput;
 pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
+pub use pack::{
+    LockedPack, PACK_HOOKS, PROJECT_RULES, Pack, PackLock, check_pack_name, packs_folder,
+};
 pub(crate) use paths::project_of;
 pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_folder};
 pub use registration::RegistrationLimits;

@@ -33,6 +33,7 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
 fn with_rules(mut file: SettingsFile, source: &SettingsSource) -> SettingsFile {
     let (rules, problems) = rule_set::read(source);
     file.rules = rules;
+    file.pack.clone_from(&source.pack);
     file.diagnostics.extend(problems);
     file
 }

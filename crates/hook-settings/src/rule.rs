@@ -223,6 +223,12 @@ rules! {
     InvalidRule "invalid-rule" Error,
         "a rule, or a file of rules, is not as it must be, and is left out",
         "fix it, and see what it does with `hook rules try`";
+    PackChanged "pack-changed" Error,
+        "a pack is not there, or not what was added, so nothing of it runs and its guards block",
+        "put it back with `hook add`, or take it out with `hook remove`";
+    PackNotAdded "pack-not-added" Warning,
+        "the project's packs.lock names a pack that you did not add",
+        "review and add the packs of the project with `hook add`";
     UnsetVariable "unset-variable" Warning,
         "a command begins with a variable that is not set",
         "set it in the hook's `env`; for the project's directory there is $HOOK_PROJECT_DIR";

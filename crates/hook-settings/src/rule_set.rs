@@ -13,6 +13,7 @@ use hook_rules::{MAX_FILE, RuleFile};
 
 use super::diagnostic::{Diagnostic, Location};
 use super::folders::{RULES, files, folder_of, is_absence};
+use super::pack::{PROJECT_RULES, Pack, PackLock};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 
@@ -28,8 +29,10 @@ pub struct RuleSet {
     pub path: PathBuf,
     /// The rules; none if the file cannot be read.
     pub file: Arc<RuleFile>,
-    /// The reason why none of the rules are known. Tools are blocked then.
+    /// The reason why none of the rules are known. Its events are blocked then.
     pub unreadable: Option<Arc<str>>,
+    /// The events that are blocked beside tools if it is unreadable.
+    guarded: Vec<HookEventName>,
     /// The source of the settings that it lies beside.
     pub(crate) source: HookSource,
 }
@@ -39,8 +42,12 @@ impl RuleSet {
     pub fn events(&self) -> Vec<HookEventName> {
         let file = &self.file;
         let is_unreadable = self.unreadable.is_some();
+        if is_unreadable {
+            let others = self.guarded.iter().filter(|event| **event != HookEventName::BeforeTool);
+            return std::iter::once(HookEventName::BeforeTool).chain(others.copied()).collect();
+        }
         let events = [
-            (file.is_about_tools() || is_unreadable, HookEventName::BeforeTool),
+            (file.is_about_tools(), HookEventName::BeforeTool),
             (file.is_about_prompts(), HookEventName::BeforeAgent),
             (file.is_about_outputs(), HookEventName::AfterTool),
         ];
@@ -48,9 +55,37 @@ impl RuleSet {
     }
 }
 
-/// Returns the rules that the user and the machine take out, as `FILE:id`. A project takes out none.
+impl RuleSet {
+    /// Creates the placeholder of a pack that must not run: it blocks tools and the events of the
+    /// pack's guards.
+    pub fn blocking(pack: &Pack, reason: &str) -> Self {
+        let guards = &pack.locked.guards;
+        Self {
+            name: format!("packs/{}", pack.name),
+            path: pack.folder.clone(),
+            file: Arc::default(),
+            unreadable: Some(reason.into()),
+            guarded: guards.iter().filter_map(|name| HookEventName::from_name(name)).collect(),
+            source: HookSource::Extension(pack.name.clone()),
+        }
+    }
+}
+
+/// Returns the name of a pack's file of rules: `NAME.toml` for the one that is named like the pack.
+fn pack_file_name(pack: &Pack, file: &str) -> String {
+    let is_own = pack.name == PROJECT_RULES || file.strip_suffix(".toml") == Some(&pack.name);
+    match is_own {
+        true => one_line(file).into_owned(),
+        false => format!("{}/{}", pack.name, one_line(file)),
+    }
+}
+
+/// Returns the rules that the user and the machine take out, as `FILE:id`. Projects and packs take
+/// out none.
 pub fn excepted_rules<'s>(sets: impl IntoIterator<Item = &'s RuleSet>) -> BTreeSet<String> {
-    let own = sets.into_iter().filter(|set| set.source != HookSource::Project);
+    let own = sets.into_iter().filter(|set| {
+        matches!(set.source, HookSource::User | HookSource::System | HookSource::Explicit)
+    });
     own.flat_map(|set| set.file.except.keys().cloned()).collect()
 }
 
@@ -58,9 +93,13 @@ pub fn excepted_rules<'s>(sets: impl IntoIterator<Item = &'s RuleSet>) -> BTreeS
 pub(super) fn read(source: &SettingsSource) -> (Vec<RuleSet>, Vec<Diagnostic>) {
     let folder = folder_of(&source.source, Some(&source.path));
     let is_native = source.language.is_none() && source.modules.is_empty();
-    let mut found = Found { source: &source.source, sets: Vec::new(), problems: Vec::new() };
-    if let Some(folder) = folder.filter(|_| is_native) {
+    let pack = source.pack.as_deref();
+    let mut found = Found { source: &source.source, pack, sets: Vec::new(), problems: Vec::new() };
+    if let Some(pack) = &source.pack {
+        found.folder(&pack.folder.join(RULES));
+    } else if let Some(folder) = folder.filter(|_| is_native) {
         found.folder(&folder.join(RULES));
+        found.lock(&PackLock::path(&source.path));
     }
     (found.sets, found.problems)
 }
@@ -68,6 +107,7 @@ pub(super) fn read(source: &SettingsSource) -> (Vec<RuleSet>, Vec<Diagnostic>) {
 /// The rule files found so far.
 struct Found<'s> {
     source: &'s HookSource,
+    pack: Option<&'s Pack>,
     sets: Vec<RuleSet>,
     problems: Vec<Diagnostic>,
 }
@@ -104,7 +144,10 @@ impl Found<'_> {
 
     fn file(&mut self, path: &Path) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = one_line(&name);
+        let name = match self.pack {
+            Some(pack) => pack_file_name(pack, &name),
+            None => one_line(&name).into_owned(),
+        };
         let text = regular_file::read(path, MAX_FILE).map_err(|error| error.to_string());
         let text =
             text.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
@@ -148,6 +191,15 @@ impl Found<'_> {
         self.push(format!("{RULES}/{name}"), path, file, unreadable);
     }
 
+    /// Reports a lock of packs that cannot be read: there may be guards in it.
+    fn lock(&mut self, path: &Path) {
+        if let Err(error) = PackLock::read(path) {
+            let reason = format!("the lock of packs cannot be read: {error}");
+            self.problem(Rule::PackChanged, Location::of_file(path), &reason);
+            self.push("packs.lock".to_owned(), path, RuleFile::default(), Some(reason));
+        }
+    }
+
     fn problem(&mut self, rule: Rule, location: Location, message: &str) {
         self.problems.push(Diagnostic::new(rule, location, message));
     }
@@ -158,6 +210,7 @@ impl Found<'_> {
             path: path.to_path_buf(),
             file: Arc::new(file),
             unreadable: unreadable.map(Arc::from),
+            guarded: Vec::new(),
             source: self.source.clone(),
         });
     }

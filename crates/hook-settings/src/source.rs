@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::pack::Pack;
 use crate::language::{ForeignSource, Language, Languages, SettingsOwner};
 use hook_files::plain_path::absolute;
 
@@ -110,6 +111,8 @@ pub struct SettingsSource {
     pub agents: Arc<[String]>,
     /// Modules that replace the file.
     pub modules: Vec<PathBuf>,
+    /// The pack that the file belongs to.
+    pub pack: Option<Arc<Pack>>,
 }
 
 impl SettingsSource {
@@ -131,6 +134,7 @@ impl SettingsSource {
             languages: Languages::default(),
             agents: Arc::default(),
             modules: Vec::new(),
+            pack: None,
         }
     }
 

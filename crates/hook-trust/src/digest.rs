@@ -29,6 +29,10 @@ pub fn settings_hash(sources: &[SettingsSource], trust: &TrustPolicy) -> String 
         update(source.language.map_or("", |language| language.name()).as_bytes());
         update(&source.plugin_root.as_deref().map(path_of).unwrap_or_default());
         update(&tagged_content(&source.path));
+        if let Some(pack) = &source.pack {
+            update(pack.locked.digest.as_bytes());
+            update(folder_digest(&pack.folder).unwrap_or_default().as_bytes());
+        }
         for module in &source.modules {
             update(&path_of(module));
             folders.insert(module_folder(module).to_path_buf());

@@ -15,8 +15,8 @@ use super::index::Index;
 use super::tree::{CoverError, Scope};
 use hook_json::text::PathText;
 use hook_protocol::failure::HookFailure;
-use hook_settings::HookEntry;
 use hook_settings::language::{ForeignCommand, ForeignHook, HookDirectory, LaunchContext};
+use hook_settings::{HookEntry, Pack};
 use hook_shell::PROJECT_DIRECTORY;
 
 /// The warning where a copy runs and the folder in the project is another one by now.
@@ -60,6 +60,8 @@ pub struct TrustedHook {
     /// The folder of copies; hooks that run in place have copies, too.
     copies: Option<Copies>,
     is_strict: bool,
+    /// The pack that it is part of.
+    pack: Option<Arc<Pack>>,
     /// `true` if its warnings were returned before.
     is_warned: AtomicBool,
     opaque: Vec<String>,
@@ -107,9 +109,33 @@ impl TrustedHook {
                 .map(|copies| copies.cache(grant.digest.as_deref().unwrap_or(&grant.fingerprint))),
             copies: indexes.copies.cloned(),
             is_strict: grant.strict,
+            pack: None,
             is_warned: AtomicBool::new(false),
             opaque: grant.opaque.clone(),
         })
+    }
+
+    /// Returns a hook of a pack, which runs where it is as long as the pack's files are what they were.
+    pub fn of_pack(entry: &HookEntry, pack: &Arc<Pack>) -> Self {
+        let digest = pack.locked.digest.clone();
+        let copies = Copies(pack.folder.parent().unwrap_or(Path::new("/")).to_path_buf());
+        let mut cover = Cover::of(entry, &pack.folder);
+        cover.scope.roots = vec![PathBuf::new()];
+        Self {
+            entry: entry.clone(),
+            project: pack.folder.clone(),
+            in_project: Arc::new(copies.index(&digest, &cover.scope)),
+            cover,
+            fingerprint: String::new(),
+            copy: None,
+            caches: Some(copies.cache(&digest)),
+            copies: None,
+            is_strict: true,
+            pack: Some(Arc::clone(pack)),
+            is_warned: AtomicBool::new(false),
+            opaque: Vec::new(),
+            digest: Some(digest),
+        }
     }
 
     /// Returns an id of its trusted files: the same hook with other files has another one.
@@ -162,6 +188,12 @@ impl TrustedHook {
                 true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),
             };
+        }
+        if let Some(pack) = &self.pack {
+            let differs = || super::packs::verify_pack(pack).err();
+            let is_unchanged = self.is_unchanged();
+            let reason = if is_unchanged { None } else { differs() };
+            return reason.map_or(Ok(()), |reason| Err(HookFailure::Untrusted { reason }));
         }
         if !self.is_unchanged() {
             return Err(HookFailure::Untrusted { reason: self.changed_reason() });
@@ -286,7 +318,10 @@ impl TrustedHook {
     /// Returns the variables that it is given: its folder, and a cache for Python, which then reads no compiled file
     /// beside a script.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
-        let folder = || ("HOOK_DIR".into(), self.base().join(".hooks").into());
+        let folder = || match &self.pack {
+            Some(pack) => ("HOOK_DIR".into(), pack.folder.clone().into()),
+            None => ("HOOK_DIR".into(), self.base().join(".hooks").into()),
+        };
         let folder = self.entry.foreign.is_none().then(folder);
         let caches = self.caches.as_ref();
         let caches = caches.map(|cache| (PYTHON_CACHE.into(), cache.as_os_str().to_owned()));

@@ -32,6 +32,7 @@
 //! | `tree`, `index`, `contents`, `copies` | the files of folders, their digest, what is in them, copies |
 //! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
 //! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
+//! | `packs` | packs by digest, and those that a user agreed to |
 //! | `advice` | the commands that messages name |
 //! | `policy`, `granted` | which hooks may run, and the last look before they do |
 
@@ -50,6 +51,7 @@ mod granted;
 mod index;
 mod lock;
 mod matching;
+mod packs;
 mod paths;
 mod policy;
 mod review;
@@ -67,6 +69,7 @@ pub use grant::{Grant, Seen};
 pub use granted::TrustedHook;
 pub use granted::{CHANGED_SINCE_TRUSTED, REMOVED_FROM_COPY};
 pub use lock::{LockCheck, TrustLock, TrustLockError};
+pub use packs::{AgreedPacks, PackFiles, PackStore, verify_pack};
 pub use policy::Trust;
 pub use policy::TrustPolicy;
 pub use review::{Review, TrustStatus};

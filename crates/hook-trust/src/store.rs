@@ -13,6 +13,7 @@ use super::copies::Copies;
 use super::fingerprint::hexadecimal;
 use super::grant::Grant;
 use super::matching::{Match, Matched};
+use super::packs::AgreedPacks;
 use super::paths::resolved;
 use super::review::{self, Review, TrustStatus};
 use hook_files::absence;
@@ -115,6 +116,9 @@ pub struct TrustStore {
 struct Contents {
     version: u32,
     projects: BTreeMap<String, Vec<Grant>>,
+    /// The packs that the user agreed to, by project.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    packs: BTreeMap<String, AgreedPacks>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -174,6 +178,46 @@ impl TrustStore {
         let of_project =
             |project: &&Path| projects_grants.get(&key(project)).cloned().unwrap_or_default();
         Ok(projects.iter().map(of_project).collect())
+    }
+
+    /// Returns the packs that the user agreed to in a project.
+    ///
+    /// # Errors
+    /// As [`grants`](Self::grants).
+    pub fn agreed_packs(&self, project: &Path) -> Result<AgreedPacks, TrustStoreError> {
+        Ok(self.read()?.packs.remove(&key(project)).unwrap_or_default())
+    }
+
+    /// Returns the digests of a pack that the user agreed to in any project.
+    ///
+    /// # Errors
+    /// As [`grants`](Self::grants).
+    pub fn agreed_digests(&self, name: &str) -> Result<HashSet<String>, TrustStoreError> {
+        let packs = self.read()?.packs;
+        let of_name = packs.values().filter_map(|packs| packs.get(name));
+        Ok(of_name.map(|pack| pack.digest.clone()).collect())
+    }
+
+    /// Changes the packs that the user agrees to in a project.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn agree_to_packs(
+        &self,
+        project: &Path,
+        change: impl Fn(&mut AgreedPacks),
+    ) -> Result<(), TrustStoreError> {
+        self.change(
+            || Ok(()),
+            |contents| {
+                let key = key(project);
+                let packs = contents.packs.entry(key.clone()).or_default();
+                change(packs);
+                if packs.is_empty() {
+                    contents.packs.remove(&key);
+                }
+            },
+        )
     }
 
     /// Reviews hooks of a project as they are now: what they would run, and whether it is trusted. Nothing of them
@@ -391,6 +435,7 @@ impl TrustStore {
             || Ok(()),
             |contents| {
                 contents.projects.remove(&key(project));
+                contents.packs.remove(&key(project));
             },
         )
     }

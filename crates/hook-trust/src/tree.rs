@@ -26,7 +26,11 @@ const MAX_PACKAGE_ENTRIES: usize = 60_000;
 pub(super) const MAX_PACKAGE_BYTES: u64 = 512 << 20;
 
 /// Settings right in `.hooks`, and in the folder of another agent: those are compared by themselves.
-const SETTINGS_FILES: [&str; 3] = ["settings.json", "settings.local.json", "trust.lock"];
+const SETTINGS_FILES: [&str; 4] =
+    ["settings.json", "settings.local.json", "trust.lock", "packs.lock"];
+
+/// Rules of a project, which need no trust and are compared by themselves.
+const RULES_FOLDER: &str = ".hooks/rules";
 const FOREIGN_SETTINGS_FILES: [&str; 4] =
     ["settings.json", "settings.local.json", "hooks.json", "config.toml"];
 
@@ -388,6 +392,10 @@ impl Walk<'_> {
     /// Returns `true` if a file contains settings, which are compared separately.
     fn is_settings(&self, path: &Path) -> bool {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+        if folder == Path::new(RULES_FOLDER) {
+            return self.root != folder
+                && path.extension().is_some_and(|extension| extension == "toml");
+        }
         if folder == Path::new(COPILOT_HOOKS) {
             return path.extension().is_some_and(|extension| extension == "json");
         }

@@ -119,7 +119,10 @@ impl EngineOptions {
     fn files(&self) -> Vec<SettingsSource> {
         let files = |sources: &Sources| match sources {
             Sources::File(source) => vec![source.clone()],
-            Sources::Native { config_home } => discover(&self.host.project, config_home.as_deref()),
+            Sources::Native { config_home } => {
+                let sources = discover(&self.host.project, config_home.as_deref());
+                self.trust.with_agreed_packs(sources)
+            }
         };
         let sources = self.sources.iter().flat_map(files).collect();
         self.agents.with_files(sources, &self.host.project)

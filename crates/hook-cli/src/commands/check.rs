@@ -9,6 +9,7 @@ use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::check::check;
 use hook_settings::{Diagnostic, Location, Rule, Severity};
+use hook_trust::verify_pack;
 
 use crate::context::{Context, explicit_source};
 use crate::error::Result;
@@ -64,7 +65,14 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         [] => context.sources(),
         files => files.iter().map(|path| explicit_source(path)).collect(),
     };
-    let files = check(&sources, &context.surroundings());
+    let mut files = check(&sources, &context.surroundings());
+    for file in &mut files {
+        let pack = file.file.pack.as_ref().filter(|pack| context.trust_policy().agrees_to(pack));
+        if let Some(Err(reason)) = pack.map(|pack| verify_pack(pack)) {
+            let location = Location::of_file(file.file.path.as_deref().unwrap_or(Path::new("")));
+            file.file.diagnostics.push(Diagnostic::new(Rule::PackChanged, location, reason));
+        }
+    }
     let fatal = match arguments.deny_warnings {
         true => Severity::Warning,
         false => Severity::Error,

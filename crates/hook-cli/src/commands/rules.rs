@@ -8,9 +8,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use hook_files::regular_file;
 use hook_json::text::PathText;
-use hook_rules::{
-    Call, Decision, Directories, Effect, MAX_FILE, RuleFile, RuleTest, Rules, TestKind,
-};
+use hook_rules::{Call, Decision, Directories, Effect, MAX_FILE, RuleFile, Rules};
 use hook_settings::{RuleSet, excepted_rules};
 use hook_shell::invocations::{UNKNOWN, read};
 use serde_json::json;
@@ -191,24 +189,8 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     tested.iter_mut().for_each(RuleFile::check);
     let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
     let directories = directories(context);
-    let mut count = 0_usize;
-    for file in &tested {
-        for problem in &file.problems {
-            failures.push(format!("{}:{}: {}", file.name, problem.line, problem.message));
-        }
-        let rules = Rules::with_exceptions([Arc::clone(file)], &BTreeSet::new());
-        for test in &file.tests {
-            count += 1;
-            let effect = rules.decide(&call(test), &directories).effect();
-            if !test.expect.is_met_by(effect) {
-                let found = effect.map_or("pass", Effect::as_str);
-                failures.push(format!(
-                    "{}:{}: `{}` is {found}, and not what is expected",
-                    file.name, test.line, test.subject
-                ));
-            }
-        }
-    }
+    let (count, failed) = play(tested.iter().cloned(), &directories);
+    failures.extend(failed);
     let passed = failures.is_empty();
     let view = (json!({"tests": count, "failures": failures}), |printer: &Printer| {
         let mut out = String::new();
@@ -232,16 +214,29 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     Ok(if passed { exit_code::PROCEED } else { exit_code::FAILURE })
 }
 
-fn call(test: &RuleTest) -> Call<'_> {
-    let mut call = Call::default();
-    let subject = test.subject.as_str().into();
-    match test.kind {
-        TestKind::Shell => call.commands.push(subject),
-        TestKind::Read => call.reads.push(subject),
-        TestKind::Write => call.writes.push(subject),
-        TestKind::Fetch => call.urls.push(subject),
-        TestKind::Prompt => call.prompt = Some(subject),
-        _ => call.output = Some(subject),
+/// Plays the tests of rule files. Returns their number, and those that failed beside the mistakes of
+/// the files.
+pub(super) fn play(
+    files: impl Iterator<Item = Arc<RuleFile>>,
+    directories: &Directories,
+) -> (usize, Vec<String>) {
+    let (mut count, mut failures) = (0_usize, Vec::new());
+    for file in files {
+        for problem in &file.problems {
+            failures.push(format!("{}:{}: {}", file.name, problem.line, problem.message));
+        }
+        let rules = Rules::with_exceptions([Arc::clone(&file)], &BTreeSet::new());
+        for test in &file.tests {
+            count += 1;
+            let effect = test.decide(&rules, directories).effect();
+            if !test.expect.is_met_by(effect) {
+                let found = effect.map_or("pass", Effect::as_str);
+                failures.push(format!(
+                    "{}:{}: `{}` is {found}, and not what is expected",
+                    file.name, test.line, test.subject
+                ));
+            }
+        }
     }
-    call
+    (count, failures)
 }

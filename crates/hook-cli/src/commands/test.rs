@@ -13,6 +13,7 @@ use hook_bus::script::{Scenario, SelectedTests, TestReport, play_tests, scenario
 use hook_files::regular_file;
 use hook_files::replace::replace_file;
 use hook_protocol::Events;
+use hook_settings::Pack;
 use tokio_util::sync::CancellationToken;
 
 use super::{is_same_file, with_hooks};
@@ -112,6 +113,32 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         test(arguments, &files, context, system, stop, printer).await
     })
     .await
+}
+
+/// Plays the scenarios of a pack with its hooks and rules alone, and shows the outcome. Returns
+/// `false` if one failed.
+pub(super) async fn play_pack(
+    pack: Pack,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<bool> {
+    let arguments = Arguments {
+        scenarios: vec![pack.folder.join("tests")],
+        filter: Vec::new(),
+        exact: false,
+        list: false,
+        jobs: None,
+        fail_fast: false,
+        no_fail_fast: false,
+        update: false,
+        user: false,
+        junit: None,
+    };
+    // The outcome must not depend on the project in which it is added.
+    let project =
+        tempfile::tempdir().map_err(CommandError::write("a folder", &std::env::temp_dir()))?;
+    let context = context.of_pack(pack, project.path());
+    Ok(run(&arguments, &context, printer).await? == exit_code::PROCEED)
 }
 
 /// Reads all scenarios before any is played. Returns `None` if one is invalid; the problem is then

@@ -3,6 +3,7 @@
 mod lock;
 mod removed;
 mod reviewed;
+mod rules;
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -147,7 +148,9 @@ pub(crate) async fn run(
     if context.is_strict() {
         reviews.iter_mut().for_each(|reviewed| reviewed.review.make_strict());
     }
-    review(arguments, &store, (reviews, removed), context, printer).await
+    let keeps_rules = rules::review(&store, &projects, arguments.yes, printer).await?;
+    let status = review(arguments, &store, (reviews, removed), context, printer).await?;
+    Ok(if keeps_rules { status } else { exit_code::FAILURE })
 }
 
 /// Restores trusted copies that are missing or changed.

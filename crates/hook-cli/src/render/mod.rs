@@ -27,7 +27,7 @@ mod trace;
 #[allow(clippy::disallowed_methods, reason = "each is escaped where it is shown")]
 mod trust;
 
-pub(crate) use diff::file_diff;
+pub(crate) use diff::{file_diff, paint_diff, unified};
 pub(crate) use doctor::{diagnosis, fleet_diagnosis, section, section_json};
 pub(crate) use explain::{Explained, explained, explained_json, nothing_found};
 pub(crate) use findings::{Finding, Health, Section};
@@ -49,7 +49,7 @@ pub(crate) use test_report::{
 pub(crate) use topics::TOPICS;
 pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
-    Match, ShownFiles, all_locked, copied, grant_json, grants, locked, missing_hooks, not_agreed,
-    nothing_to_trust, removals, removed_guard, review, review_json, revoked, shown_names, trusted,
-    unlocked,
+    Match, ShownFiles, about, all_locked, content, copied, grant_json, grants, locked,
+    missing_hooks, not_agreed, nothing_to_trust, removals, removed_guard, review, review_json,
+    revoked, shown_names, trusted, unlocked,
 };

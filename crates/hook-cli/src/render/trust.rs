@@ -267,7 +267,8 @@ fn repeats_command(definition: &str) -> bool {
     !fields.is_empty() && fields.keys().all(is_known)
 }
 
-fn about(file: &ReviewedFile) -> String {
+/// Describes a file in a line.
+pub(crate) fn about(file: &ReviewedFile) -> String {
     let path = file.path.display();
     let what = match (&file.target, &file.bytes, file.text()) {
         (Some(target), ..) => format!("a link to {}", target.display()),
@@ -279,7 +280,8 @@ fn about(file: &ReviewedFile) -> String {
     format!("{path} ({what}{})", if is_program { ", executable" } else { "" })
 }
 
-fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> String {
+/// Formats the content of a file, if it is a text; with `whole` all of it.
+pub(crate) fn content(file: &ReviewedFile, named: bool, whole: bool, printer: &Printer) -> String {
     let Some(text) = file.text() else { return String::new() };
     let bar = printer.paint(Tone::Quiet, "│");
     let count = text.lines().count();

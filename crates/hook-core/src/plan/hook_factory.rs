@@ -105,9 +105,10 @@ impl<'f> HookFactory<'f> {
         self.executors.worker_call_executor(entry, worker)
     }
 
-    /// Returns the hooks of the file's rules, one for each event that they are about.
+    /// Returns the hooks of rules next to the file, one for each event that they are about.
     pub(super) fn rule_hooks(
         &self,
+        sets: &[RuleSet],
         excepted: &BTreeSet<String>,
         runner: &Runner,
         project: &Path,
@@ -156,7 +157,7 @@ impl<'f> HookFactory<'f> {
             };
             set.events().into_iter().map(hook).collect::<Vec<_>>()
         };
-        self.file.rules.iter().flat_map(set_hooks)
+        sets.iter().flat_map(set_hooks)
     }
 
     /// Returns the settings that disable an entry.

@@ -21,7 +21,7 @@ use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName};
 use hook_run::{HandlerHook, Runner};
 use hook_settings::matcher::{HostDirectories, MatchInput};
 use hook_settings::{
-    Agents, Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, SettingsFile,
+    Agents, Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, RuleSet, SettingsFile,
     excepted_rules,
 };
 use hook_trust::TrustPolicy;
@@ -135,10 +135,28 @@ impl HookRegistry {
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         let excepted = excepted_rules(files.iter().flat_map(|file| &file.rules));
         let shadowed = shadowed(files, &trust_decisions.trust, &disabled);
-        for (index, (file, trust)) in files.iter().zip(trust_decisions.trust).enumerate() {
+        let mut pack_notices = Vec::new();
+        let decided = trust_decisions.trust.into_iter().zip(trust_decisions.packs);
+        for (index, (file, (trust, pack_problem))) in files.iter().zip(decided).enumerate() {
             diagnostics.extend(file.diagnostics.iter().cloned());
             let factory =
                 HookFactory::new((index, file), &trust, runner, project, (&disabled, &shadowed));
+            match (&file.pack, pack_problem) {
+                (Some(pack), Some(problem)) if problem.blocks => {
+                    let reason = problem.diagnostic.message.clone();
+                    diagnostics.push(problem.diagnostic);
+                    let set = RuleSet::blocking(pack, &reason);
+                    hooks.extend(
+                        factory.rule_hooks(&[set], &excepted, runner, project).map(Arc::new),
+                    );
+                    continue;
+                }
+                (_, Some(problem)) => {
+                    pack_notices.push(problem.diagnostic.message.clone());
+                    diagnostics.push(problem.diagnostic);
+                }
+                (_, None) => {}
+            }
             for (entry_index, (entry, trust)) in file.hooks.iter().zip(trust).enumerate() {
                 let (hook, problems) = factory.hook(entry_index, entry, trust);
                 // The reader has already reported unreadable matchers.
@@ -151,7 +169,7 @@ impl HookRegistry {
                 }
                 hooks.push(Arc::new(hook));
             }
-            hooks.extend(factory.rule_hooks(&excepted, runner, project).map(Arc::new));
+            hooks.extend(factory.rule_hooks(&file.rules, &excepted, runner, project).map(Arc::new));
         }
         let missing_guards =
             trust_decisions.missing.iter().filter_map(|guard| missing_guard_hook(guard, runner));
@@ -171,6 +189,7 @@ impl HookRegistry {
         let notices = notices(&hooks, &trust_decisions.missing);
         let lost_guards = lost_guards(&trust_decisions.missing);
         let mut settings_errors = settings_errors(&diagnostics, &reported_with_hooks);
+        settings_errors.extend(pack_notices);
         // A missing guard under `*` concerns every event.
         let of_every = trust_decisions.missing.iter().filter(|guard| guard.event.is_wildcard());
         settings_errors.extend(of_every.filter_map(|guard| guard.notice()));

@@ -9,8 +9,11 @@ use super::hook::Suspension;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::language::{ForeignCommand, ForeignHook};
-use hook_settings::{Agents, Diagnostic, HookEntry, HookSource, Search, SettingsFile, Severity};
-use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook};
+use hook_settings::{
+    Agents, Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, Search,
+    SettingsFile, Severity,
+};
+use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook, verify_pack};
 
 /// The trust decisions about settings.
 pub(super) struct TrustDecisions {
@@ -22,6 +25,59 @@ pub(super) struct TrustDecisions {
     pub(super) missing: Vec<MissingGuard>,
     /// Problems with the trust store.
     pub(super) problems: Option<Diagnostic>,
+    /// For each file, the reason why the pack that it belongs to must not run.
+    pub(super) packs: Vec<Option<PackProblem>>,
+}
+
+/// The reason why nothing of a pack, or no hook of it, runs.
+#[derive(Debug)]
+pub(super) struct PackProblem {
+    pub(super) diagnostic: Diagnostic,
+    /// Whether its guards block.
+    pub(super) blocks: bool,
+}
+
+/// Decides on the hooks of a pack.
+fn decide_pack(
+    file: &SettingsFile,
+    pack: &Arc<Pack>,
+    policy: &TrustPolicy,
+) -> (Vec<Trust>, Option<PackProblem>) {
+    let never = || file.hooks.iter().map(|_| Trust::NEVER).collect();
+    let problem = |rule: Rule, message: &str, blocks: bool| {
+        let diagnostic = Diagnostic::new(rule, Location::of_file(&pack.folder), message);
+        Some(PackProblem { diagnostic, blocks })
+    };
+    let is_agreed = policy.agrees_to(pack);
+    match verify_pack(pack) {
+        Err(reason) if is_agreed => return (never(), problem(Rule::PackChanged, &reason, true)),
+        Err(_) => {}
+        Ok(()) if is_agreed => {
+            let trusted = |entry| Trust::Checked(Arc::new(TrustedHook::of_pack(entry, pack)));
+            let replaced = || {
+                let message = format!(
+                    "{} of this project is not the one that you agreed to, which holds, too; {}",
+                    pack.title(),
+                    match &*pack.name {
+                        PROJECT_RULES => "`hook trust` shows the difference".to_owned(),
+                        name => format!(
+                            "`hook add` shows and adds the project's, `hook remove {name} --shared` takes it out"
+                        ),
+                    }
+                );
+                problem(Rule::PackNotAdded, &message, false)
+            };
+            let problem = if pack.is_replaced { replaced() } else { None };
+            return (file.hooks.iter().map(trusted).collect(), problem);
+        }
+        Ok(()) if file.hooks.is_empty() => return (Vec::new(), None),
+        Ok(()) => {}
+    }
+    let message = format!(
+        "the project's packs.lock names the pack `{}`, which you did not add here; `hook add` shows it and asks",
+        shortened(&pack.name)
+    );
+    (never(), problem(Rule::PackNotAdded, &message, false))
 }
 
 impl TrustDecisions {
@@ -37,6 +93,12 @@ impl TrustDecisions {
         let all_given = |file: &SettingsFile| file.hooks.iter().map(|_| Trust::Always).collect();
         let mut trust: Vec<Vec<Trust>> = files.iter().map(all_given).collect();
         let mut may_run = vec![true; files.len()];
+        let mut packs: Vec<Option<PackProblem>> = files.iter().map(|_| None).collect();
+        for ((file, trust), problem) in files.iter().zip(&mut trust).zip(&mut packs) {
+            if let Some(pack) = &file.pack {
+                (*trust, *problem) = decide_pack(file, pack, policy);
+            }
+        }
         let mut missing = Vec::new();
         let native = || files.iter().filter(|file| file.language.is_none());
         let reads = |name: &str| {
@@ -116,7 +178,7 @@ impl TrustDecisions {
             });
             missing.extend(guards);
         }
-        Self { trust, may_run, missing, problems }
+        Self { trust, may_run, missing, problems, packs }
     }
 }
 

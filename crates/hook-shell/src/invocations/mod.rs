@@ -24,7 +24,7 @@ mod starters;
 mod tests;
 
 pub use files::{Access, FileAccess, join};
-pub use starters::{is_option, operands, option_values};
+pub use starters::{is_option, operand_indices, operands, option_values};
 
 /// A placeholder in texts for what is not known.
 pub const UNKNOWN: char = '\u{fffc}';

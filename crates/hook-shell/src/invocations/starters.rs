@@ -398,14 +398,19 @@ fn takes_next(argument: &str, options: &[&str]) -> bool {
 
 /// Returns the arguments of a program that are neither options nor their values.
 pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argument> {
+    operand_indices(program, arguments).iter().filter_map(|index| arguments.get(*index)).collect()
+}
+
+/// Returns the indices of [`operands`] among the arguments.
+pub fn operand_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
     let options = value_options(program);
     let mut operands = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
+    let mut rest = arguments.iter().enumerate();
+    while let Some((index, argument)) = rest.next() {
         let text = argument.text.as_str();
         match text {
             "--" => {
-                operands.extend(rest);
+                operands.extend(rest.map(|(index, _)| index));
                 break;
             }
             // `chmod -x file`
@@ -413,14 +418,14 @@ pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argumen
                 && text.len() > 1
                 && text.bytes().skip(1).all(|byte| b"rwxXst".contains(&byte)) =>
             {
-                operands.push(argument);
+                operands.push(index);
             }
             _ if text.len() > 1 && text.starts_with('-') => {
                 if takes_next(text, &options) {
                     rest.next();
                 }
             }
-            _ => operands.push(argument),
+            _ => operands.push(index),
         }
     }
     operands

@@ -1,7 +1,10 @@
 //! `hook trust --lock` and `--check`: reviewed hooks in a file that is committed with the project.
 
+use std::path::Path;
+
 use hook_json::text::one_line;
-use hook_trust::{LockCheck, Review, TrustLock, TrustStatus};
+use hook_settings::{IN_PROJECT, LockedPack, PackLock};
+use hook_trust::{LockCheck, PackStore, Review, TrustLock, TrustStatus};
 
 use super::reviewed::{ProjectHooks, Reviewed};
 use crate::context::Context;
@@ -48,6 +51,18 @@ pub(super) async fn write(
     Ok(exit_code::PROCEED)
 }
 
+/// Returns the number of packs that a project's lock names, and those of which there is no copy with
+/// the digest in it.
+fn missing_packs(project: &Path) -> Result<(usize, Vec<String>), String> {
+    let lock = PackLock::read(&PackLock::path(&project.join(IN_PROJECT)))?;
+    let store = PackStore::of_user();
+    let is_missing = |(name, locked): &(&String, &LockedPack)| {
+        store.as_ref().is_none_or(|store| store.installed(name, &locked.digest).is_none())
+    };
+    let missing = lock.packs.iter().filter(is_missing).map(|(name, _)| name.clone()).collect();
+    Ok((lock.packs.len(), missing))
+}
+
 /// Compares the hooks of each project with its lock.
 pub(super) async fn check(
     projects: &[ProjectHooks],
@@ -58,6 +73,7 @@ pub(super) async fn check(
     let mut failed = 0;
     let mut checked = 0;
     let mut locks = 0;
+    let mut failed_packs = 0;
     let mut shown = render::ShownFiles::default();
     for ProjectHooks { directory: project, hooks: entries, .. } in projects {
         let lock = TrustLock::read(project)?;
@@ -68,6 +84,22 @@ pub(super) async fn check(
             ));
         }
         locks += usize::from(lock.is_some());
+        match missing_packs(project) {
+            Ok((count, missing)) => {
+                locks += usize::from(count > 0);
+                for name in &missing {
+                    printer.problem(&format!(
+                        "the pack {} is not here as packs.lock says; `hook add` adds it",
+                        one_line(name)
+                    ));
+                }
+                failed_packs += missing.len();
+            }
+            Err(error) => {
+                printer.problem(&format!("packs.lock cannot be read: {error}"));
+                failed_packs += 1;
+            }
+        }
         let lock = lock.unwrap_or_else(|| TrustLock::of([]));
         let LockCheck { reviews, gone, .. } = lock.check(project, entries);
         checked += reviews.len();
@@ -98,6 +130,9 @@ pub(super) async fn check(
             "{message}; review what changed with `hook trust`, then write and commit the lock with \
              `hook trust --lock`"
         ));
+        return Ok(exit_code::FAILURE);
+    }
+    if failed_packs > 0 {
         return Ok(exit_code::FAILURE);
     }
     if locks == 0 {

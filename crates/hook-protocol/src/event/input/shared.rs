@@ -1,5 +1,6 @@
 //! One event's input, shared by its hooks.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -23,6 +24,7 @@ struct Shared {
     files: OnceLock<ToolFiles>,
     file_calls: OnceLock<FileCalls>,
     patch: OnceLock<Result<Option<RawObject>, String>>,
+    derived: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 impl HookInput {
@@ -35,6 +37,7 @@ impl HookInput {
             files: OnceLock::new(),
             file_calls: OnceLock::new(),
             patch: OnceLock::new(),
+            derived: OnceLock::new(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -68,6 +71,26 @@ impl HookInput {
             Some(call) => to_patch(&call, self.file_calls()),
             None => Ok(None),
         })
+    }
+
+    /// Returns what a layer above derives from the input. The first value is kept for all holders;
+    /// `make` is called again for a value of another type, and where the kept one is not `usable`.
+    pub fn derived<T: Any + Send + Sync>(
+        &self,
+        usable: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        match self.shared.derived.get().map(|kept| Arc::clone(kept).downcast::<T>()) {
+            Some(Ok(kept)) if usable(&kept) => kept,
+            kept => {
+                let made = Arc::new(make());
+                if kept.is_none() {
+                    let _ =
+                        self.shared.derived.set(Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
+                }
+                made
+            }
+        }
     }
 
     /// Returns the input's JSON as a value, which all holders share.

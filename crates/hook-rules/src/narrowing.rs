@@ -1,0 +1,184 @@
+//! Conditions on the fields of an input, by which rules are narrowed and tools told apart.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::file::OneOrMany;
+use crate::words::WordPattern;
+
+/// Returns a field of the input as text, by its path, such as `tool_input.url`.
+pub type InputFields<'f> = &'f dyn Fn(&str) -> Option<String>;
+
+/// The path under which [`InputFields`] has the name of the agent, such as `claude`.
+pub const AGENT: &str = "\0agent";
+
+/// The fields in which agents name their permission mode, and the subagent that calls.
+const PERMISSION_MODE: [&str; 3] = ["permission_mode", "permissionMode", "approval_mode"];
+const SUBAGENT: [&str; 4] = ["agent_type", "agent_id", "subagent_type", "subagent_id"];
+
+/// A condition on one of some fields.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FieldCondition {
+    /// The paths of which the first counts that the input has.
+    paths: Vec<String>,
+    patterns: Vec<WordPattern>,
+    /// Whether it holds if the input has none of the fields.
+    without: bool,
+    /// Whether it holds where no pattern matches.
+    is_negated: bool,
+}
+
+impl FieldCondition {
+    fn of(path: &str, patterns: Vec<WordPattern>) -> Self {
+        Self { paths: vec![path.to_owned()], patterns, without: false, is_negated: false }
+    }
+
+    pub(crate) fn holds(&self, fields: InputFields<'_>) -> bool {
+        match self.paths.iter().find_map(|path| fields(path)) {
+            None => self.without,
+            Some(text) => {
+                self.patterns.iter().any(|pattern| pattern.matches(&text)) != self.is_negated
+            }
+        }
+    }
+}
+
+/// The keys that narrow a rule.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct NarrowingText {
+    agent: Option<OneOrMany>,
+    subagent: Option<SubagentText>,
+    #[serde(rename = "permissionMode")]
+    permission_mode: Option<OneOrMany>,
+    #[serde(default)]
+    when: BTreeMap<String, OneOrMany>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum SubagentText {
+    Any(bool),
+    Named(OneOrMany),
+}
+
+impl NarrowingText {
+    pub(crate) fn compile(self) -> Vec<FieldCondition> {
+        let mut conditions: Vec<FieldCondition> = fields(self.when);
+        conditions.extend(self.agent.map(|agent| FieldCondition::of(AGENT, words(agent))));
+        let named = |patterns, is_negated| FieldCondition {
+            paths: SUBAGENT.map(str::to_owned).into(),
+            patterns,
+            without: is_negated,
+            is_negated,
+        };
+        conditions.extend(self.subagent.map(|subagent| match subagent {
+            SubagentText::Any(is_wanted) => named(vec![WordPattern::new("*")], !is_wanted),
+            SubagentText::Named(names) => named(words(names), false),
+        }));
+        // Where the agent does not report its mode, it may be any.
+        conditions.extend(self.permission_mode.map(|modes| FieldCondition {
+            paths: PERMISSION_MODE.map(str::to_owned).into(),
+            patterns: words(modes),
+            without: true,
+            is_negated: false,
+        }));
+        conditions
+    }
+}
+
+/// A subject that is a tool: its name or names, or a table.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum ToolText {
+    Names(OneOrMany),
+    Table(Box<ToolTable>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToolTable {
+    /// The server, of tools of MCP servers.
+    server: Option<OneOrMany>,
+    #[serde(alias = "name")]
+    tool: Option<OneOrMany>,
+    /// The arguments.
+    #[serde(default)]
+    fields: BTreeMap<String, OneOrMany>,
+}
+
+/// A tool by its name, server and arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToolRule {
+    /// `true` if only tools of MCP servers are meant.
+    is_mcp: bool,
+    servers: Vec<WordPattern>,
+    names: Vec<WordPattern>,
+    fields: Vec<FieldCondition>,
+}
+
+impl ToolText {
+    pub(crate) fn compile(self, is_mcp: bool) -> Result<ToolRule, String> {
+        let table = match self {
+            Self::Names(names) if is_mcp => {
+                ToolTable { server: Some(names), tool: None, fields: BTreeMap::new() }
+            }
+            Self::Names(names) => {
+                ToolTable { server: None, tool: Some(names), fields: BTreeMap::new() }
+            }
+            Self::Table(table) => *table,
+        };
+        if table.server.is_some() && !is_mcp {
+            return Err("a `server` is one of `mcp`, and not of `tool`".to_owned());
+        }
+        let arguments =
+            table.fields.into_iter().map(|(name, value)| (format!("tool_input.{name}"), value));
+        Ok(ToolRule {
+            is_mcp,
+            servers: table.server.map(words).unwrap_or_default(),
+            names: table.tool.map(words).unwrap_or_default(),
+            fields: fields(arguments.collect()),
+        })
+    }
+}
+
+/// A tool that is called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CalledTool {
+    /// The names that it has.
+    pub names: Vec<String>,
+    /// The MCP server that it comes from.
+    pub server: Option<String>,
+}
+
+impl CalledTool {
+    /// Creates a tool with one name.
+    pub fn new(name: impl Into<String>, server: Option<String>) -> Self {
+        Self { names: vec![name.into()], server }
+    }
+}
+
+impl ToolRule {
+    pub(crate) fn matches(&self, tool: &CalledTool, fields: InputFields<'_>) -> bool {
+        let is_server = match &tool.server {
+            Some(server) => {
+                self.servers.is_empty()
+                    || self.servers.iter().any(|pattern| pattern.matches(server))
+            }
+            None => !self.is_mcp,
+        };
+        let is_named = |name: &String| self.names.iter().any(|pattern| pattern.matches(name));
+        is_server
+            && (self.names.is_empty() || tool.names.iter().any(is_named))
+            && self.fields.iter().all(|condition| condition.holds(fields))
+    }
+}
+
+fn words(texts: OneOrMany) -> Vec<WordPattern> {
+    texts.into_vec().iter().map(|text| WordPattern::new(text)).collect()
+}
+
+fn fields(texts: BTreeMap<String, OneOrMany>) -> Vec<FieldCondition> {
+    texts.into_iter().map(|(path, values)| FieldCondition::of(&path, words(values))).collect()
+}

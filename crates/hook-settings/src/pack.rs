@@ -1,0 +1,174 @@
+//! Installed packs: the lock that names them, and the folders that they are in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hook_files::atomic::none_if_missing;
+use hook_files::regular_file;
+use hook_json::text::shortened;
+use serde::{Deserialize, Serialize};
+
+use super::paths::data_home;
+use super::source::{HookSource, SettingsSource};
+
+/// The name of a lock. It lies beside the settings that it belongs to.
+const LOCK: &str = "packs.lock";
+
+/// The folder of packs, below `$XDG_DATA_HOME`.
+const IN_DATA_HOME: &str = "hook/packs";
+
+/// The file of a pack that has its hooks.
+pub const PACK_HOOKS: &str = "hooks/hooks.json";
+
+/// The name under which the rules of a project are kept that its user agreed to.
+pub const PROJECT_RULES: &str = ".rules";
+
+/// The maximum length of a lock in bytes, and of the packs in it.
+const MAX_LOCK: u64 = 1 << 20;
+const MAX_PACKS: usize = 100;
+
+/// The packs of a user or of a project, each with the digest of its files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackLock {
+    /// The packs by name.
+    pub packs: BTreeMap<String, LockedPack>,
+}
+
+/// A pack in a lock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LockedPack {
+    /// The source, as `hook add` takes it.
+    pub source: String,
+    /// The commit, if the source is a git repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The version that the pack calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The SHA-256 of its files.
+    pub digest: String,
+    /// The events that its guards listen to; they are blocked if its files are not what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<String>,
+    /// The time at which it was added.
+    pub added: String,
+}
+
+impl PackLock {
+    /// Returns the lock beside a settings file.
+    pub fn path(settings: &Path) -> PathBuf {
+        settings.with_file_name(LOCK)
+    }
+
+    /// Reads a lock. One that is absent is empty.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no lock.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let bytes = none_if_missing(regular_file::read(path, MAX_LOCK));
+        match bytes.map_err(|error| error.to_string())? {
+            Some(bytes) => Self::parse(&bytes),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Parses a lock.
+    ///
+    /// # Errors
+    /// If it is no lock, or names what cannot be the name of a pack.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let lock: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if lock.packs.len() > MAX_PACKS {
+            return Err(format!("it has more than {MAX_PACKS} packs"));
+        }
+        for (name, pack) in &lock.packs {
+            check_pack_name(name)?;
+            let is_digest = pack.digest.len() == 64
+                && pack.digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            if !is_digest {
+                return Err(format!("the digest of `{name}` is no SHA-256"));
+            }
+        }
+        Ok(lock)
+    }
+
+    /// Returns the text of the file.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+/// Checks the name of a pack: lowercase letters, digits and hyphens.
+///
+/// # Errors
+/// If it is another text, which might name another folder.
+pub fn check_pack_name(name: &str) -> Result<(), String> {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    match !name.is_empty() && name.len() <= 64 && name.bytes().all(is_allowed) {
+        true if !name.starts_with('-') => Ok(()),
+        _ => Err(format!(
+            "{:?} is no name of a pack; it has lowercase letters, digits and hyphens, at most 64",
+            shortened(name)
+        )),
+    }
+}
+
+/// Returns the folder of the user's packs: `NAME/DIGEST/`.
+pub fn packs_folder() -> Option<PathBuf> {
+    Some(data_home()?.join(IN_DATA_HOME))
+}
+
+/// A pack that settings name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pack {
+    /// The name.
+    pub name: String,
+    /// The entry in the lock.
+    pub locked: LockedPack,
+    /// The folder, which need not exist.
+    pub folder: PathBuf,
+    /// The project whose lock names it; `None` for the user's own.
+    pub project: Option<PathBuf>,
+    /// Whether the user agreed to it in this project, and the project's lock names another one by now.
+    pub is_replaced: bool,
+}
+
+impl Pack {
+    /// Creates a pack of a lock.
+    pub fn new(name: &str, locked: &LockedPack, project: Option<&Path>) -> Self {
+        let folder = packs_folder().unwrap_or_default().join(name).join(&locked.digest);
+        Self {
+            name: name.to_owned(),
+            locked: locked.clone(),
+            folder,
+            project: project.map(Path::to_path_buf),
+            is_replaced: false,
+        }
+    }
+
+    /// Returns a noun for messages.
+    pub fn title(&self) -> String {
+        match &*self.name {
+            PROJECT_RULES => "the folder of rules".to_owned(),
+            name => format!("the pack `{name}`"),
+        }
+    }
+
+    /// Returns the source of its hooks and rules.
+    pub fn into_source(self) -> SettingsSource {
+        let hooks = self.folder.join(PACK_HOOKS);
+        let source = SettingsSource::optional(HookSource::Extension(self.name.clone()), hooks);
+        SettingsSource { pack: Some(Arc::new(self)), ..source }
+    }
+}
+
+/// Returns the sources of the packs that the lock beside a settings file names. A lock that cannot
+/// be read is reported with the rules next to that file.
+pub(super) fn sources_beside(settings: &Path, project: Option<&Path>) -> Vec<SettingsSource> {
+    let lock = PackLock::read(&PackLock::path(settings)).unwrap_or_default();
+    let packs = lock.packs.iter();
+    packs.map(|(name, locked)| Pack::new(name, locked, project).into_source()).collect()
+}

@@ -1,0 +1,212 @@
+//! Packs: their files by digest, the copies that run, and the packs that a user agreed to in a project.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::contents::Contents;
+use super::copies::Copies;
+use super::index::digest;
+use super::policy::TrustPolicy;
+use super::reviewed_file::ReviewedFile;
+use super::tree::{Listing, Scope};
+use hook_files::file_lock::FileLock;
+use hook_settings::{HookSource, LockedPack, PROJECT_RULES, Pack, SettingsSource, packs_folder};
+
+/// The longest wait for another process that copies packs.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The files of a pack as they were read.
+#[derive(Debug)]
+pub struct PackFiles {
+    /// The files.
+    pub files: Vec<ReviewedFile>,
+    /// The SHA-256 of all of them, with their names.
+    pub digest: String,
+    folder: PathBuf,
+    scope: Scope,
+    listing: Listing,
+}
+
+impl PackFiles {
+    /// Reads a folder: at most 2,000 files and 64 MiB, with links only to what is in it.
+    ///
+    /// # Errors
+    /// If it has more, or something that cannot be copied.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        Self::read_roots(folder, PathBuf::new())
+    }
+
+    /// Returns the folder that was read.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Copies the files into a folder, and returns the copy's.
+    ///
+    /// # Errors
+    /// If they cannot be written, or are not what they were when they were read.
+    pub fn copy_to(&self, folder: &Path) -> io::Result<PathBuf> {
+        let copies = Copies(folder.to_path_buf());
+        copies.make(&self.folder, (&self.scope, &self.listing), &self.digest)?;
+        Ok(copies.path(&self.digest))
+    }
+
+    fn read_roots(folder: &Path, root: PathBuf) -> Result<Self, String> {
+        let scope = Scope { roots: vec![root], ..whole() };
+        let contents = Contents::of(folder);
+        let read = || {
+            let listing = scope.list(folder)?;
+            let hash_of = |path: &Path, stamp: &_| {
+                contents.read(path, stamp).map(|content| content.sha256.clone())
+            };
+            let digest = digest(&listing, hash_of)?;
+            Ok::<_, super::tree::CoverError>((listing, digest))
+        };
+        let (listing, digest) = read().map_err(|error| error.to_string())?;
+        let files = ReviewedFile::read(&contents, &listing, &[]);
+        Ok(Self { files, digest, folder: folder.to_path_buf(), scope, listing })
+    }
+}
+
+fn whole() -> Scope {
+    Scope { roots: vec![PathBuf::new()], data: Vec::new(), started: Vec::new() }
+}
+
+/// The user's copies of packs: `NAME/DIGEST/`.
+#[derive(Debug, Clone)]
+pub struct PackStore(PathBuf);
+
+impl PackStore {
+    /// Returns the user's store, if there is a folder for data.
+    pub fn of_user() -> Option<Self> {
+        packs_folder().map(Self)
+    }
+
+    fn copies(&self, name: &str) -> Copies {
+        Copies(self.0.join(name))
+    }
+
+    /// Copies a pack, and returns the copy's folder. The copy is made aside and then put in its
+    /// place, so that it is whole whenever it is there.
+    ///
+    /// # Errors
+    /// If it cannot be written, or the files are not what they were when they were read.
+    pub fn install(&self, name: &str, files: &PackFiles) -> io::Result<PathBuf> {
+        let _lock = FileLock::acquire_within(&self.0.join("lock"), LOCK_TIMEOUT)?;
+        files.copy_to(&self.copies(name).0)
+    }
+
+    /// Reads the copy of a pack; `None` if it is not there, or not what it was.
+    pub fn installed(&self, name: &str, digest: &str) -> Option<PackFiles> {
+        PackFiles::read(&self.copies(name).path(digest)).ok().filter(|files| files.digest == digest)
+    }
+
+    /// Removes the copies of a pack but those with these digests.
+    ///
+    /// # Errors
+    /// If another process is copying.
+    pub fn retain(&self, name: &str, digests: &HashSet<&str>) -> io::Result<()> {
+        let _lock = FileLock::acquire_within(&self.0.join("lock"), LOCK_TIMEOUT)?;
+        let copies = self.copies(name);
+        copies.retain(digests);
+        copies.retain_caches(digests);
+        Ok(())
+    }
+
+    /// Keeps the rules of a project as the user agreed to them: taking one out needs another yes.
+    ///
+    /// # Errors
+    /// If they cannot be read or copied.
+    pub fn keep_rules(&self, project: &Path) -> io::Result<LockedPack> {
+        let files = PackFiles::read_roots(&project.join(".hooks"), "rules".into())
+            .map_err(io::Error::other)?;
+        self.install(PROJECT_RULES, &files)?;
+        Ok(LockedPack { digest: files.digest, ..LockedPack::default() })
+    }
+}
+
+/// Compares the files of a pack with its digest.
+///
+/// # Errors
+/// The reason why nothing of it may run.
+pub fn verify_pack(pack: &Pack) -> Result<(), String> {
+    let back = match &pack.project {
+        Some(_) => "`hook add`",
+        None => "`hook add` with its source",
+    };
+    let (title, name) = (pack.title(), &pack.name);
+    let how = match &**name {
+        PROJECT_RULES => "`hook trust` agrees to the rules as they are".to_owned(),
+        _ => format!("{back} puts it back, `hook remove {name}` takes it out"),
+    };
+    if fs::symlink_metadata(&pack.folder).is_err() {
+        return Err(format!("{title} is not in the user's data any more; {how}"));
+    }
+    let copies = Copies(pack.folder.parent().unwrap_or(Path::new("/")).to_path_buf());
+    match copies.is_intact(&pack.locked.digest, &whole()) {
+        true => Ok(()),
+        false => Err(format!(
+            "{title} changed since it was added: its files in the user's data are others; {how}"
+        )),
+    }
+}
+
+/// The packs that a user agreed to in a project, by name.
+pub type AgreedPacks = BTreeMap<String, LockedPack>;
+
+impl TrustPolicy {
+    /// Returns the packs that the user agreed to in a project. None are known without a store.
+    pub fn agreed_packs(&self, project: &Path) -> AgreedPacks {
+        match self {
+            Self::Store(store) => store.agreed_packs(project).unwrap_or_default(),
+            Self::Nothing | Self::Everything => AgreedPacks::default(),
+        }
+    }
+
+    /// Returns `true` if the hooks of a pack may run: those of the user's own packs, and of a
+    /// project's where the user agreed to it.
+    pub fn agrees_to(&self, pack: &Pack) -> bool {
+        let Some(project) = &pack.project else { return true };
+        let is_agreed = || {
+            let agreed = self.agreed_packs(project);
+            agreed.get(&pack.name).is_some_and(|agreed| agreed.digest == pack.locked.digest)
+        };
+        pack.is_replaced || matches!(self, Self::Everything) || is_agreed()
+    }
+
+    /// Adds the packs and rules that the user agreed to and that a project does not have any more:
+    /// they hold until the user agrees to what took their place.
+    pub fn with_agreed_packs(&self, sources: Vec<SettingsSource>) -> Vec<SettingsSource> {
+        let mut all = Vec::with_capacity(sources.len());
+        let known: Vec<std::sync::Arc<Pack>> =
+            sources.iter().filter_map(|source| source.pack.clone()).collect();
+        for source in sources {
+            let project = (source.source == HookSource::Project && source.language.is_none())
+                .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))
+                .flatten();
+            all.push(source);
+            let Some(project) = project else { continue };
+            for (name, locked) in self.agreed_packs(&project) {
+                let is_known = known.iter().any(|pack| {
+                    pack.project.as_deref() == Some(&project)
+                        && pack.name == name
+                        && pack.locked.digest == locked.digest
+                });
+                let is_unchanged = || {
+                    name == PROJECT_RULES
+                        && PackFiles::read_roots(&project.join(".hooks"), "rules".into())
+                            .is_ok_and(|files| files.digest == locked.digest)
+                };
+                if is_known || is_unchanged() {
+                    continue;
+                }
+                let pack = Pack::new(&name, &locked, Some(&project));
+                all.push(Pack { is_replaced: true, ..pack }.into_source());
+            }
+        }
+        all
+    }
+}

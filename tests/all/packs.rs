@@ -1,0 +1,542 @@
+//! Packs from the command itself, from folders and from git repositories.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use hook_tests::{Finished, Hook, Project, hook_binary};
+use serde_json::{Value, json};
+
+fn run(project: &Project, arguments: &[&str]) -> Finished {
+    Hook::new(project, arguments).run()
+}
+
+fn fire(project: &Project, input: &Value) -> Value {
+    let input = json!({ "tool_input": input }).to_string();
+    let tool = if input.contains("file_path") { "write_file" } else { "run_shell_command" };
+    let arguments = ["fire", "BeforeTool", "--tool", tool, "--json", "--input", &input];
+    run(project, &arguments).lines()[0]["processed"].clone()
+}
+
+fn of_command(project: &Project, command: &str) -> String {
+    fire(project, &json!({ "command": command }))["decision"].as_str().unwrap().to_owned()
+}
+
+/// The decision about writing what the hook of the template refuses.
+fn of_write(project: &Project) -> String {
+    let input = json!({ "file_path": "a.rs", "content": "// DO NOT EDIT" });
+    fire(project, &input)["decision"].as_str().unwrap().to_owned()
+}
+
+/// Writes the template of a pack into the project's parent.
+fn template(project: &Project, name: &str) -> PathBuf {
+    let written = run(project, &["pack", "new", name]);
+    assert_eq!(written.status, 0, "{written:?}");
+    project.path().join(name)
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+    let output = Command::new("git")
+        .args(identity)
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A repository with the template of a pack, with the tag `v1`, beside the project.
+fn repository(project: &Project) -> (PathBuf, String) {
+    let folder = project.home().join("guards-repository");
+    fs::rename(template(project, "guards"), &folder).unwrap();
+    git(&folder, &["init", "--quiet"]);
+    commit(&folder, "v1");
+    let url = format!("file://{}", folder.display());
+    (folder, url)
+}
+
+fn commit(repository: &Path, tag: &str) -> String {
+    git(repository, &["add", "--all"]);
+    git(repository, &["commit", "--quiet", "--message", "x"]);
+    git(repository, &["tag", "--force", tag]);
+    git(repository, &["rev-parse", "HEAD"])
+}
+
+fn lock(project: &Project) -> Value {
+    serde_json::from_str(&project.read(".hooks/packs.lock")).unwrap()
+}
+
+/// The copies of a pack.
+fn copies(project: &Project, name: &str) -> Vec<PathBuf> {
+    let folder = project.home().join(".local/share/hook/packs").join(name);
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && !path.ends_with("index"))
+        .collect()
+}
+
+fn edit(path: &Path, text: &str) {
+    let mut permissions = fs::metadata(path).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o600);
+    fs::set_permissions(path, permissions).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_template_passes_its_tests_and_is_added_from_its_folder_after_a_yes() {
+    let project = Project::new();
+    template(&project, "guards");
+    let checked = run(&project, &["pack", "check", "guards"]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    let shown = run(&project, &["add", "./guards"]);
+    assert_eq!(shown.status, 1, "{shown:?}");
+    for part in [
+        "BeforeTool",
+        "$HOOK_DIR/scripts/writes.sh",
+        "blocks if it fails",
+        "guards.toml:deploy",
+        "DO NOT EDIT",
+    ] {
+        assert!(shown.stdout.contains(part), "{part}: {shown:?}");
+    }
+    assert!(copies(&project, "guards").is_empty());
+    assert_eq!(of_write(&project), "proceed");
+    let added = run(&project, &["add", "./guards", "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    assert_eq!(of_write(&project), "block");
+    assert_eq!(of_command(&project, "make deploy"), "block");
+    // Only the copy runs.
+    fs::remove_dir_all(project.path().join("guards")).unwrap();
+    assert_eq!(of_write(&project), "block");
+    assert_eq!(run(&project, &["remove", "guards"]).status, 0);
+    assert_eq!(of_write(&project), "proceed");
+    assert!(copies(&project, "guards").is_empty());
+    assert_eq!(run(&project, &["remove", "guards"]).status, 1);
+}
+
+#[test]
+fn a_pack_that_changed_on_disk_does_not_run_and_blocks() {
+    let project = Project::new();
+    template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--yes"]).status, 0);
+    let [copy] = copies(&project, "guards").try_into().unwrap();
+    for (file, text) in [
+        ("scripts/writes.sh", "exit 0\n"),
+        ("hooks/hooks.json", "{}"),
+        ("rules/guards.toml", "[[rule]]\nid = \"x\"\nread = [\"never\"]\nask = \"x\"\n"),
+    ] {
+        edit(&copy.join(file), text);
+        assert_eq!(of_command(&project, "ls"), "block", "{file}");
+        let checked = run(&project, &["check"]);
+        assert_eq!(checked.status, 1, "{file}: {checked:?}");
+        assert!(checked.stdout.contains("pack-changed"), "{file}: {checked:?}");
+        let restored = run(&project, &["add"]);
+        assert_eq!(restored.status, 0, "{file}: {restored:?}");
+        assert_eq!(of_command(&project, "ls"), "proceed", "{file}");
+    }
+    fs::rename(&copy, project.home().join("elsewhere")).unwrap();
+    assert_eq!(of_command(&project, "ls"), "block");
+    assert!(run(&project, &["packs"]).stdout.contains("changed or gone"));
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_blocks() {
+    let project = Project::new();
+    for text in ["{", r#"{"packs": {"../x": {"source": "s", "digest": "d", "added": "now"}}}"#] {
+        project.write(".hooks/packs.lock", text);
+        assert_eq!(of_command(&project, "ls"), "block", "{text}");
+        assert_eq!(run(&project, &["check"]).status, 1, "{text}");
+        assert_eq!(run(&project, &["trust", "--check"]).status, 1, "{text}");
+    }
+}
+
+#[test]
+fn colleagues_get_the_same_bytes_from_a_lock() {
+    let project = Project::new();
+    let (repository, url) = repository(&project);
+    let added = run(&project, &["add", &format!("{url}@v1"), "--shared", "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    let first = lock(&project)["packs"]["guards"].clone();
+    assert_eq!(first["source"], format!("{url}@v1"));
+    assert_eq!(first["guards"], json!(["BeforeTool"]));
+
+    let colleague = Project::new();
+    colleague.write(".hooks/packs.lock", &project.read(".hooks/packs.lock"));
+    assert_eq!(of_write(&colleague), "proceed");
+    let fired = run(&colleague, &["fire", "SessionEnd", "--json"]);
+    let warnings = fired.lines()[0]["warnings"].to_string();
+    assert!(warnings.contains("`hook add` shows it"), "{fired:?}");
+    assert_eq!(run(&colleague, &["trust", "--check"]).status, 1);
+    assert_eq!(run(&colleague, &["add"]).status, 1);
+
+    // Tag and branch have moved meanwhile; the commit is what counts.
+    fs::write(repository.join("README.md"), "new\n").unwrap();
+    commit(&repository, "v1");
+    let added = run(&colleague, &["add", "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    assert_eq!(of_write(&colleague), "block");
+    assert_eq!(run(&colleague, &["trust", "--check"]).status, 0);
+    let names = |project: &Project| copies(project, "guards")[0].file_name().unwrap().to_owned();
+    assert_eq!(names(&project), names(&colleague));
+
+    // A branch that was forced, and a commit that nothing has any more: the digest wins.
+    let stranger = Project::new();
+    stranger.write(".hooks/packs.lock", &project.read(".hooks/packs.lock"));
+    fs::write(repository.join("README.md"), "newer\n").unwrap();
+    git(&repository, &["add", "--all"]);
+    git(&repository, &["commit", "--quiet", "--amend", "--message", "y"]);
+    git(&repository, &["update-ref", "-d", "refs/tags/v1"]);
+    git(&repository, &["checkout", "--quiet", "--orphan", "other"]);
+    git(&repository, &["commit", "--quiet", "--message", "z"]);
+    git(&repository, &["branch", "-D", "main"]);
+    git(&repository, &["tag", "--force", "v1"]);
+    git(&repository, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&repository, &["gc", "--quiet", "--prune=now"]);
+    let refused = run(&stranger, &["add", "--yes"]);
+    assert_eq!(refused.status, 1, "{refused:?}");
+    assert!(refused.stderr.contains("the lock counts"), "{refused:?}");
+    assert!(copies(&stranger, "guards").is_empty());
+}
+
+#[test]
+fn an_update_shows_the_difference_and_asks() {
+    let project = Project::new();
+    let (repository, url) = repository(&project);
+    assert_eq!(run(&project, &["add", &format!("{url}@v1"), "--yes"]).status, 0);
+    let same = run(&project, &["update"]);
+    assert_eq!(same.status, 0, "{same:?}");
+    assert!(same.stdout.contains("up to date"), "{same:?}");
+    let rules = repository.join("rules/guards.toml");
+    let text = fs::read_to_string(&rules).unwrap();
+    fs::write(&rules, text.replace("deny =", "ask =").replace("\"deny\"", "\"ask\"")).unwrap();
+    fs::write(repository.join("scripts/new.sh"), "#!/bin/sh\n").unwrap();
+    commit(&repository, "v1");
+    let shown = run(&project, &["update"]);
+    assert_eq!(shown.status, 1, "{shown:?}");
+    for part in
+        ["-deny = ", "+ask = ", "guards.toml:deploy is gone, or does less", "scripts/new.sh"]
+    {
+        assert!(shown.stdout.contains(part), "{part}: {shown:?}");
+    }
+    assert!(shown.stderr.contains("by now"), "the moved tag: {shown:?}");
+    assert_eq!(of_command(&project, "make deploy"), "block");
+    assert_eq!(run(&project, &["update", "guards", "--yes"]).status, 0);
+    assert_eq!(of_command(&project, "make deploy"), "ask");
+    assert_eq!(copies(&project, "guards").len(), 1, "the old copy is removed");
+}
+
+#[test]
+fn what_a_user_agreed_to_in_a_project_holds_until_they_agree_to_less() {
+    let project = Project::new();
+    template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--shared", "--yes"]).status, 0);
+    let text = project.read(".hooks/packs.lock");
+    fs::remove_file(project.path().join(".hooks/packs.lock")).unwrap();
+    assert_eq!(of_write(&project), "block");
+    project.write(".hooks/packs.lock", &text);
+    assert_eq!(run(&project, &["remove", "guards", "--shared"]).status, 0);
+    assert_eq!(of_write(&project), "proceed");
+}
+
+#[test]
+fn a_rule_of_a_project_that_was_agreed_to_is_taken_out_only_after_a_yes() {
+    let project = Project::new();
+    let rule = "[[rule]]\nid = \"deploy\"\nshell = { program = \"make\", args = [\"deploy\"] }\n";
+    let file = ".hooks/rules/team.toml";
+    project.write(file, &format!("{rule}deny = \"no\"\n"));
+    assert_eq!(run(&project, &["trust"]).status, 0);
+    for weaker in [
+        format!("{rule}ask = \"no\"\n"),
+        "[[rule]]\nid = \"x\"\nread = [\"x\"]\nask = \"x\"\n".to_owned(),
+    ] {
+        project.write(file, &weaker);
+        assert_eq!(of_command(&project, "make deploy"), "block", "{weaker}");
+        let asked = run(&project, &["trust"]);
+        assert_eq!(asked.status, 1, "{asked:?}");
+        assert!(asked.stderr.contains("team.toml:deploy"), "{asked:?}");
+    }
+    fs::remove_dir_all(project.path().join(".hooks/rules")).unwrap();
+    assert_eq!(of_command(&project, "make deploy"), "block");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(of_command(&project, "make deploy"), "proceed");
+}
+
+#[test]
+fn what_cannot_be_a_pack_is_refused_with_the_reason() {
+    let project = Project::new();
+    type Break = fn(&Path);
+    let cases: [(&str, Break); 8] = [
+        (".plugin/plugin.json", |pack| fs::remove_file(pack.join(".plugin/plugin.json")).unwrap()),
+        ("leads out of its folder", |pack| {
+            std::os::unix::fs::symlink("/etc/passwd", pack.join("link")).unwrap();
+        }),
+        ("needs hook", |pack| {
+            let manifest = r#"{"name": "guards", "engines": {"hook": ">=99.0.0"}}"#;
+            fs::write(pack.join(".plugin/plugin.json"), manifest).unwrap();
+        }),
+        ("no name of a pack", |pack| {
+            fs::write(pack.join(".plugin/plugin.json"), r#"{"name": "../guards"}"#).unwrap();
+        }),
+        ("part of hook", |pack| {
+            fs::write(pack.join(".plugin/plugin.json"), r#"{"name": "secrets"}"#).unwrap();
+        }),
+        ("and not what is expected", |pack| {
+            let rules = pack.join("rules/guards.toml");
+            let text = fs::read_to_string(&rules).unwrap();
+            fs::write(&rules, text.replace("expect = \"pass\"", "expect = \"deny\"")).unwrap();
+        }),
+        ("the tests of the pack guards failed", |pack| {
+            fs::write(pack.join("scripts/writes.sh"), "exit 0\n").unwrap();
+        }),
+        ("more than 2000 files", |pack| {
+            (0..2_001).for_each(|index| fs::write(pack.join(format!("f{index}.sh")), "").unwrap());
+        }),
+    ];
+    for (message, break_pack) in cases {
+        let pack = template(&project, "guards");
+        break_pack(&pack);
+        let refused = run(&project, &["add", "./guards", "--yes"]);
+        assert_eq!(refused.status, 1, "{message}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{message}: {refused:?}");
+        assert!(copies(&project, "guards").is_empty(), "{message}");
+        assert!(!project.home().join(".config/hooks/packs.lock").exists(), "{message}");
+        fs::remove_dir_all(&pack).unwrap();
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused() {
+    let project = Project::new();
+    let first = template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--yes"]).status, 0);
+    fs::rename(&first, project.path().join("others")).unwrap();
+    let refused = run(&project, &["add", "./others", "--yes"]);
+    assert_eq!(refused.status, 1, "{refused:?}");
+    assert!(refused.stderr.contains("already"), "{refused:?}");
+}
+
+#[test]
+fn sources_that_are_none_are_refused() {
+    let project = Project::new();
+    for (source, status, message) in [
+        ("http://example.com/x", 64, "https, ssh or file"),
+        ("ext::sh -c touch% made", 64, "there is no pack"),
+        ("ext://sh", 64, "https, ssh or file"),
+        ("github:one", 64, "github:OWNER/NAME"),
+        ("https://git.example/x@--upload-pack=touch", 64, "no tag and no commit"),
+        ("./nothing", 1, "no folder"),
+        ("file:///nothing/there@v1", 1, "failed to fetch"),
+        ("http://127.0.0.1:9/x", 1, "failed to fetch"),
+    ] {
+        let refused = run(&project, &["add", source, "--yes"]);
+        assert_eq!(refused.status, status, "{source}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{source}: {refused:?}");
+    }
+    assert!(!project.path().join("made").exists());
+}
+
+#[test]
+fn a_repository_s_hooks_filters_and_submodules_are_not_used() {
+    let project = Project::new();
+    let (repository, url) = repository(&project);
+    let made = project.home().join("made");
+    let program = project.home().join("filter.sh");
+    fs::write(&program, format!("touch {}\ncat\n", made.display())).unwrap();
+    fs::write(repository.join(".gitattributes"), "*.md filter=evil\n").unwrap();
+    git(&repository, &["config", "filter.evil.smudge", &format!("sh {}", program.display())]);
+    let config = project.home().join(".gitconfig");
+    fs::write(&config, format!("[filter \"evil\"]\n\tsmudge = sh {}\n", program.display()))
+        .unwrap();
+    let hook = repository.join(".git/hooks/post-checkout");
+    fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", made.display())).unwrap();
+    commit(&repository, "v2");
+    let submodule = format!("160000,{},sub", "1".repeat(40));
+    git(&repository, &["update-index", "--add", "--cacheinfo", &submodule]);
+    git(&repository, &["commit", "--quiet", "--message", "y"]);
+    let head = git(&repository, &["rev-parse", "HEAD"]);
+    let added = run(&project, &["add", &format!("{url}@{head}"), "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    assert!(added.stderr.contains("sub is a repository of its own"), "{added:?}");
+    assert!(!made.exists());
+}
+
+#[test]
+fn a_repository_that_is_too_large_is_not_fetched() {
+    let project = Project::new();
+    let (repository, url) = repository(&project);
+    // What no compression makes smaller.
+    let noise = Command::new("head").args(["-c", "90M", "/dev/urandom"]).output().unwrap().stdout;
+    fs::write(repository.join("large.bin"), noise).unwrap();
+    commit(&repository, "v2");
+    let refused = run(&project, &["add", &format!("{url}@v2"), "--yes"]);
+    assert_eq!(refused.status, 1, "{refused:?}");
+    assert!(refused.stderr.contains("64 MiB"), "{refused:?}");
+}
+
+#[test]
+fn names_come_from_an_index() {
+    let project = Project::new();
+    let (_, url) = repository(&project);
+    let index = project.home().join("index");
+    fs::create_dir(&index).unwrap();
+    fs::write(index.join("packs.json"), json!({ "team": format!("{url}@v1") }).to_string())
+        .unwrap();
+    let add = |name: &str| {
+        Hook::new(&project, &["add", name, "--yes"])
+            .env("HOOK_INDEX", index.to_str().unwrap())
+            .run()
+    };
+    assert_eq!(add("other").status, 64);
+    let added = add("team");
+    assert_eq!(added.status, 0, "{added:?}");
+    assert_eq!(of_write(&project), "block");
+}
+
+#[test]
+fn a_kill_leaves_the_old_or_the_new_state() {
+    let project = Project::new();
+    let pack = template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--yes"]).status, 0);
+    for round in 0..12_u64 {
+        fs::write(pack.join("README.md"), format!("{round}\n")).unwrap();
+        let mut child = project
+            .command(hook_binary())
+            .args(["update", "--yes"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(round * 12));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(of_write(&project), "block", "{round}");
+        assert_eq!(of_command(&project, "ls"), "proceed", "{round}");
+    }
+    assert_eq!(run(&project, &["update", "--yes"]).status, 0);
+    assert_eq!(copies(&project, "guards").len(), 1);
+}
+
+#[test]
+fn format_on_edit_uses_the_formatter_of_the_project() {
+    let project = Project::new();
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../crates/hook-rules/packs/format-on-edit/scripts/format.sh"
+    );
+    let programs = project.home().join("programs");
+    fs::create_dir_all(&programs).unwrap();
+    let program = |path: &Path, name: &str| {
+        let text = format!("#!/bin/sh\nfor last; do :; done\necho {name} >> \"$last\"\n");
+        fs::create_dir_all(path).unwrap();
+        fs::write(path.join(name), text).unwrap();
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(path.join(name), permissions).unwrap();
+    };
+    for name in [
+        "rustfmt",
+        "gofmt",
+        "ruff",
+        "black",
+        "biome",
+        "deno",
+        "prettier",
+        "clang-format",
+        "shfmt",
+        "nixfmt",
+    ] {
+        program(&programs, name);
+    }
+    let path = format!("{}:/usr/bin:/bin", programs.display());
+    // Settings, the file that was written, and who formats it.
+    for (settings, content, file, formatter) in [
+        ("Cargo.toml", "edition = \"2024\"", "src/a.rs", "rustfmt"),
+        ("none", "", "src/a.rs", ""),
+        ("none", "", "a.go", "gofmt"),
+        ("none", "", "vendor/a.go", ""),
+        ("pyproject.toml", "[tool.ruff]", "a.py", "ruff"),
+        ("pyproject.toml", "[tool.black]", "deep/er/a.py", "black"),
+        ("pyproject.toml", "[tool.ruff.lint]", "a.pyi", "ruff"),
+        ("ruff.toml", "", "a.py", "ruff"),
+        ("none", "", "a.py", ""),
+        ("biome.json", "{}", "a.ts", "biome"),
+        ("deno.json", "{}", "a.tsx", "deno"),
+        (".prettierrc", "", "a.css", "prettier"),
+        ("package.json", "{\"prettier\": {}}", "web/a.md", "prettier"),
+        ("package.json", "{}", "a.js", ""),
+        ("prettier.config.mjs", "", "a.yaml", "prettier"),
+        ("prettier.config.mjs", "", "node_modules/x/a.js", ""),
+        (".clang-format", "", "a.cpp", "clang-format"),
+        ("none", "", "a.c", ""),
+        (".editorconfig", "", "a.sh", "shfmt"),
+        ("none", "", "a.sh", ""),
+        ("none", "", "a.nix", "nixfmt"),
+        ("none", "", "a.txt", ""),
+    ] {
+        let folder = project.home().join("work");
+        let _ = fs::remove_dir_all(&folder);
+        let written = folder.join(file);
+        fs::create_dir_all(written.parent().unwrap()).unwrap();
+        fs::write(folder.join(settings), content).unwrap();
+        fs::write(&written, "x\n").unwrap();
+        let input = json!({ "files": [{ "path": written, "access": "write" }, { "path": "/etc/hosts", "access": "write" }] });
+        let input_file = project.home().join("input.json");
+        fs::write(&input_file, input.to_string()).unwrap();
+        let output = Command::new("sh")
+            .arg(script)
+            .stdin(fs::File::open(&input_file).unwrap())
+            .env("PATH", &path)
+            .env("HOOK_PROJECT_DIR", &folder)
+            .output()
+            .unwrap();
+        let expected =
+            if formatter.is_empty() { "x\n".to_owned() } else { format!("x\n{formatter}\n") };
+        assert_eq!(
+            fs::read_to_string(&written).unwrap(),
+            expected,
+            "{settings} {file}: {output:?}"
+        );
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(told.contains(file), !formatter.is_empty(), "{settings} {file}: {told}");
+        if !formatter.is_empty() {
+            serde_json::from_str::<Value>(&told).unwrap();
+        }
+    }
+    // One in the project's own packages goes before one on PATH.
+    let folder = project.home().join("work");
+    program(&folder.join("node_modules/.bin"), "prettier");
+    fs::write(folder.join(".prettierrc"), "").unwrap();
+}
+
+#[test]
+fn the_packs_with_hooks_are_added_and_run() {
+    let project = Project::new();
+    let added = run(&project, &["add", "format-on-edit", "notify"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    let terminal = project.home().join("terminal");
+    fs::write(&terminal, "").unwrap();
+    let fired = Hook::new(&project, &["fire", "Notification"])
+        .env("HOOK_NOTIFY_TTY", terminal.to_str().unwrap())
+        .run();
+    assert_eq!(fired.status, 0, "{fired:?}");
+    let listed = run(&project, &["list", "--json"]).stdout;
+    for name in ["format-on-edit", "notify-waiting", "notify-done"] {
+        assert!(listed.contains(name), "{name}: {listed}");
+    }
+    project.write("a.go", "x\n");
+    let fired = run(
+        &project,
+        &[
+            "fire",
+            "AfterTool",
+            "--tool",
+            "write_file",
+            "--input",
+            r#"{"tool_input": {"file_path": "a.go"}, "tool_response": "ok"}"#,
+        ],
+    );
+    assert_eq!(fired.status, 0, "{fired:?}");
+}
