@@ -6,10 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use hook_agents::scripted::{ScriptedCall as Call, ScriptedModel};
 use hook_tests::{Hook, Project, path_with_hook, workspace};
 use serde_json::Value;
-
-use super::model::{Call, Model};
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -114,8 +113,8 @@ impl Installed {
     }
 
     fn run_with(&self, project: &Project, call: Call, prompts: &[&str]) -> Run {
-        let model = Model::start(call);
-        let mut command = self.connected(project, &model.url, prompts);
+        let model = ScriptedModel::start(call).unwrap();
+        let mut command = self.connected(project, &model.url(), prompts);
         let log = project.home().join("agent.log");
         let output = std::fs::File::create(&log).unwrap();
         command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
@@ -190,8 +189,8 @@ impl Installed {
     }
 
     fn run_rpc(&self, project: &Project, shell: &str, agrees: bool, change: impl FnOnce()) -> Run {
-        let model = Model::start(Call::Shell(shell.to_owned()));
-        let mut command = self.connected(project, &model.url, &[]);
+        let model = ScriptedModel::start(Call::Shell(shell.to_owned())).unwrap();
+        let mut command = self.connected(project, &model.url(), &[]);
         change();
         command.args(["--mode", "rpc"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();

@@ -7,11 +7,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
 mod agent;
-mod model;
 
 use agent::{Agent, Run};
+use hook_agents::scripted::ScriptedCall as Call;
 use hook_tests::Project;
-use model::Call;
 use serde_json::{Value, json};
 
 /// Agents that run a tool with the arguments of the model, whatever hooks say.

@@ -36,6 +36,7 @@
 //! | `verdict`, `refusal`, `output` | the responses to an agent |
 //! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
 //! | `entry`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
+//! | `program`, [`scripted`] | an agent's own program: its version, its runs without a user, and a model for them |
 //! | `import` | conversion of an agent's hooks to native settings |
 //! | `precedence` | which of an agent's settings files counts |
 //! | `page` | the generated pages of docs/agents |
@@ -64,10 +65,12 @@ mod page;
 mod paths;
 mod pi;
 mod precedence;
+mod program;
 mod qwen;
 mod refusal;
 mod request;
 mod rule;
+pub mod scripted;
 mod settings;
 mod shape;
 mod syntax;
@@ -91,6 +94,7 @@ pub use consent::ConsentStatus;
 pub use entry::{ForeignEditError, PROJECT_SEARCH, windows_word};
 pub use import::{Import, Loss};
 pub use page::{LEGEND, render_overview, render_page};
+pub use program::{Headless, Program, compare_versions, version_in};
 pub use request::{AgentRequest, RequestError};
 pub use shape::agent_by_shape;
 pub use table::{Agent, Consent, Entry, WindowsShell};

@@ -5,9 +5,11 @@ mod command;
 mod connection;
 mod consent;
 pub(super) mod entries;
+pub(super) mod installed;
 pub(super) mod losses;
 mod scope;
 mod server;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,7 @@ use serde_json::json;
 use self::command::command;
 use self::connection::Connection;
 use self::entries::{Entries, Scope, file_of};
+use self::installed::LastCalls;
 use super::bridge::agent;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
@@ -47,6 +50,7 @@ of it: the first call starts a server, which answers the next ones faster.
 
 Examples:
   hook connect --list
+  hook connect --verify                  every connected agent
   hook connect claude codex
   hook connect --all                     every agent that is here
   hook connect claude --dry-run
@@ -55,7 +59,7 @@ Examples:
   hook connect codex --events PreToolUse,Stop")]
 pub(crate) struct Arguments {
     /// The agents: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
-    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all"])]
+    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all", "verify"])]
     named: Vec<String>,
     /// Every agent that is here
     #[arg(long, conflicts_with = "named")]
@@ -75,9 +79,12 @@ pub(crate) struct Arguments {
     /// Start no server: leave the user's settings as they are
     #[arg(long)]
     no_server: bool,
-    /// Say which agents are connected
+    /// Say which agents are connected, and when they last called
     #[arg(long, conflicts_with_all = ["named", "all", "no_server", "events", "dry_run", "yes"])]
     list: bool,
+    /// Prove that the user's connections work: start each agent once, offline, with a guard that refuses
+    #[arg(long, conflicts_with_all = ["list", "all", "scope", "no_server", "events", "dry_run", "yes"])]
+    verify: bool,
 }
 
 #[derive(Debug, Args)]
@@ -101,6 +108,9 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         return list(context, printer).await;
     }
     let named = arguments.named.iter().map(|name| agent(name)).collect::<Result<Vec<_>, _>>()?;
+    if arguments.verify {
+        return verify::run(&named, context, printer).await;
+    }
     let connectable = || hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
     let selected: Vec<&'static Agent> = match arguments.all {
         true => connectable().filter(|agent| entries::is_installed(agent)).collect(),
@@ -177,6 +187,9 @@ async fn connect(
     show(agent, &change, "connected", arguments.dry_run, printer).await?;
     for loss in losses::losses(agent, &events, context) {
         printer.remark(&loss);
+    }
+    if let Some(remark) = installed::version_remark(agent).await {
+        printer.remark(&format!("{remark}; `hook connect --verify {}` tries it", agent.name()));
     }
     let other = match arguments.scope {
         Scope::User => Scope::Project,
@@ -384,7 +397,8 @@ async fn list(context: &Context, printer: &mut Printer) -> Result {
         any_connected |= !connected.is_empty();
         let name = agent.name();
         for entries in &connected {
-            let text = format!("{name:<8} {:<8} {}\n", entries.scope.as_str(), entries.line());
+            let (scope, calls) = (entries.scope.as_str(), LastCalls::of(entries).describe());
+            let text = format!("{name:<8} {scope:<8} {}; {calls}\n", entries.line());
             printer.text(&text).await?;
         }
         if connected.is_empty() {

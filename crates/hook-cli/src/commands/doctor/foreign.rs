@@ -6,7 +6,8 @@ use hook_json::text::PathText;
 use hook_settings::language::Language;
 use hook_settings::{Agents, load};
 
-use crate::commands::connect::entries::{self, Scope};
+use crate::commands::connect::entries::{self, Entries, Scope};
+use crate::commands::connect::installed::{self, LastCalls};
 use crate::commands::connect::losses;
 use crate::context::Context;
 use crate::render::{Finding, Health, Section, counted, plural};
@@ -50,32 +51,48 @@ pub(super) fn files(context: &Context) -> Section {
 }
 
 /// Returns the findings about agents that call `hook`.
-pub(super) fn connections(context: &Context) -> Section {
+pub(super) async fn connections(context: &Context) -> Section {
     let agents = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
-    let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
-    let findings = all.filter(|entries| !entries.commands.is_empty()).map(|entries| {
-        let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
-        let command =
-            format!("hook connect {} --scope {}", entries.agent.name(), entries.scope.as_str());
-        match entries.stale() {
-            None => match losses::unconnected(&entries, context).as_slice() {
-                [] => Finding::new(Health::Good, subject, entries.line()),
-                lost_events => {
-                    let events = lost_events.join(", ");
-                    let detail = format!("hooks listen to {events}, which is not connected");
-                    Finding::new(Health::Warning, subject, detail).fix(command)
-                }
-            },
-            Some(_) => {
-                let health = if entries.is_broken() { Health::Bad } else { Health::Warning };
-                Finding::new(health, subject, entries.line()).fix(command)
-            }
+    let mut findings = Vec::new();
+    for agent in agents {
+        let all = Scope::ALL.map(|scope| entries::of(agent, scope, context));
+        let connected: Vec<&Entries> =
+            all.iter().filter(|entries| !entries.commands.is_empty()).collect();
+        findings.extend(connected.iter().map(|entries| connection(entries, context)));
+        let Some(entries) = connected.first() else { continue };
+        let verify = format!("hook connect --verify {}", agent.name());
+        if let Some(silence) = LastCalls::of(entries).silence(entries) {
+            findings.push(Finding::new(Health::Bad, agent.title(), silence).fix(&*verify));
         }
-    });
-    let findings = findings.collect();
+        if let Some(remark) = installed::version_remark(agent).await {
+            findings.push(Finding::new(Health::Warning, agent.title(), remark).fix(verify));
+        }
+    }
     Section {
         title: "Agents that ask",
         empty: "none is connected; `hook connect` does it",
         findings,
+    }
+}
+
+/// Returns the finding about an agent's entries in one file.
+fn connection(entries: &Entries, context: &Context) -> Finding {
+    let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
+    let command =
+        format!("hook connect {} --scope {}", entries.agent.name(), entries.scope.as_str());
+    if entries.stale().is_some() {
+        let health = if entries.is_broken() { Health::Bad } else { Health::Warning };
+        return Finding::new(health, subject, entries.line()).fix(command);
+    }
+    match losses::unconnected(entries, context).as_slice() {
+        [] => {
+            let detail = format!("{}; {}", entries.line(), LastCalls::of(entries).describe());
+            Finding::new(Health::Good, subject, detail)
+        }
+        lost_events => {
+            let events = lost_events.join(", ");
+            let detail = format!("hooks listen to {events}, which is not connected");
+            Finding::new(Health::Warning, subject, detail).fix(command)
+        }
     }
 }

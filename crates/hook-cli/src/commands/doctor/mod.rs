@@ -66,7 +66,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         trust::section(context, &system),
         settings::duplicates(&checked, context),
         foreign::files(context),
-        foreign::connections(context),
+        foreign::connections(context).await,
     ];
     sections.extend(modules::section(&system).await);
     sections.extend(server::section(context).await);
