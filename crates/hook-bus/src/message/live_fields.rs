@@ -34,12 +34,16 @@ static ERROR: [Field; 3] = [
     Field::optional("details", FieldKind::AnyObject, "More about it."),
 ];
 
-static MATCHER_FIELDS: [Field; 5] = [
+static MATCHER_FIELDS: [Field; 9] = [
     Field::optional("kind", FieldKind::OneOrMore, "What the tool does, such as `file_write`."),
     Field::optional("tool", FieldKind::OneOrMore, "The tool's name, or several."),
     Field::optional("toolPattern", FieldKind::Text, "A pattern for the tool's name."),
     Field::optional("pathPattern", FieldKind::OneOrMore, "Globs for paths of the input."),
     Field::optional("commandPattern", FieldKind::Text, "A regular expression for its command."),
+    Field::optional("agent", FieldKind::OneOrMore, "The agent that calls, or several."),
+    Field::optional("subagent", FieldKind::OneOrMore, "The type of its sub-agent, or several."),
+    Field::optional("permissionMode", FieldKind::OneOrMore, "Its permission mode, or several."),
+    Field::optional("model", FieldKind::OneOrMore, "Its model, or several."),
 ];
 
 static CONFIG: [Field; 4] = [

@@ -7,6 +7,7 @@ mod consent;
 pub(super) mod entries;
 pub(super) mod installed;
 pub(super) mod losses;
+pub(super) mod record;
 mod scope;
 mod server;
 mod verify;
@@ -142,6 +143,38 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     Ok(status)
 }
 
+/// Writes the entries again that are missing or stale: all that `hook connect` wrote for the user and in this project.
+pub(super) async fn repair(context: &Context, printer: &mut Printer) -> Result {
+    let agents = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
+    let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
+    let mut status = exit_code::PROCEED;
+    for entries in all {
+        let missing = record::missing(&entries);
+        if missing.is_empty() && (entries.commands.is_empty() || entries.stale().is_none()) {
+            continue;
+        }
+        let present = entries.commands.iter().map(|(event, _)| event.clone());
+        let arguments = Arguments {
+            named: Vec::new(),
+            all: false,
+            scope: entries.scope,
+            events: present.chain(missing).collect(),
+            yes: false,
+            dry_run: false,
+            no_server: true,
+            list: false,
+            verify: false,
+        };
+        let binary = binary_to_call(false, printer)?;
+        // A failure for one agent does not affect the others.
+        if let Err(error) = connect(entries.agent, &binary, &arguments, context, printer).await {
+            printer.problem(&error.to_string());
+            status = exit_code::FAILURE;
+        }
+    }
+    Ok(status)
+}
+
 /// Returns the path that entries name. A binary whose own path does not last is copied.
 fn binary_to_call(dry_run: bool, printer: &mut Printer) -> Result<PathBuf> {
     let installation = Installation::current().map_err(CommandError::OwnBinary)?;
@@ -185,6 +218,13 @@ async fn connect(
     };
     let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
     show(agent, &change, "connected", arguments.dry_run, printer).await?;
+    if !arguments.dry_run
+        && let Err(error) = record::write(agent, &path, &events)
+    {
+        printer.warning(&format!(
+            "entries that something else takes out later will not be missed: the record of them was not written: {error}"
+        ));
+    }
     for loss in losses::losses(agent, &events, context) {
         printer.remark(&loss);
     }
@@ -301,6 +341,9 @@ async fn disconnect_one(
         None => Ok(String::new()),
     };
     let connection = Connection { agent, scope, context, yes: false };
+    if !arguments.dry_run {
+        record::remove(agent, &path);
+    }
     if arguments.all && !path.exists() {
         consent::revoke(connection, arguments.dry_run, printer).await?;
         return Ok(false);

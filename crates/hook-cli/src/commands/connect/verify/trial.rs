@@ -33,7 +33,7 @@ const REMOVALS: u32 = 20;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(50);
 
 /// The variables that are passed on to the agent, where they are set.
-const PASSED_ON: [&str; 10] = [
+const PASSED_ON: [&str; 9] = [
     "PATH",
     "LANG",
     "SHELL",
@@ -43,7 +43,6 @@ const PASSED_ON: [&str; 10] = [
     "SystemDrive",
     "windir",
     "ProgramFiles",
-    "NIX_SSL_CERT_FILE",
 ];
 
 /// The name of the rule, which is in the reason that the model has to be told.
