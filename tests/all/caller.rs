@@ -100,5 +100,8 @@ fn check_knows_the_keys_and_explain_names_the_one_that_does_not_match() {
     let input =
         json!({"tool_name": "x", "tool_input": {}, "caller": {"agent": "codex"}}).to_string();
     let explained = Hook::new(&project, &["explain", "BeforeTool", "--input", &input]).run();
-    assert!(explained.stdout.contains("`agent`"), "{explained:?}");
+    assert!(
+        explained.stdout.contains("its agent `claude` does not match: the caller is `codex`"),
+        "{explained:?}"
+    );
 }
