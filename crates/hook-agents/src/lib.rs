@@ -34,10 +34,11 @@
 //! | `table`, `kind`, `paths`, `template` | the parts of a table |
 //! | `file` | tables from files |
 //! | `dispatch`, `templates` | the functions of a table's family |
-//! | `request`, `convert`, `shape` | an agent's requests, and their conversion to native input |
+//! | `request`, `convert`, `caller`, `shape` | an agent's requests, and their conversion to native input |
 //! | `verdict`, `refusal`, `output` | the responses to an agent |
 //! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
 //! | `entry`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
+//! | `program`, [`scripted`] | an agent's own program: its version, its runs without a user, and a model for them |
 //! | `import` | conversion of an agent's hooks to native settings |
 //! | `precedence` | which of an agent's settings files counts |
 //! | `page`, `record` | the generated pages of docs/agents, and their table |
@@ -45,6 +46,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod a3s;
+mod caller;
 mod capabilities;
 mod claude;
 mod codex;
@@ -75,11 +77,13 @@ mod page;
 mod paths;
 mod pi;
 mod precedence;
+mod program;
 mod qwen;
 mod record;
 mod refusal;
 mod request;
 mod rule;
+pub mod scripted;
 #[cfg(test)]
 #[path = "tests/seen.rs"]
 mod seen;
@@ -110,6 +114,7 @@ pub use entry::{ForeignEditError, PROJECT_SEARCH, windows_word};
 pub use file::{AgentFileProblem, BrokenAgentFile, MAX_AGENT_FILE, agent_folder, read_agent};
 pub use import::{Import, Loss};
 pub use page::{LEGEND, render_overview, render_page};
+pub use program::{Headless, Program, compare_versions, version_in};
 pub use refusal::denial_in_all_forms;
 pub use request::{AgentRequest, RequestError};
 pub use shape::agent_by_shape;

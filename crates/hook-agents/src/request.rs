@@ -11,7 +11,7 @@ use hook_protocol::{HookEventName, RequestInput};
 use hook_settings::language::OriginalMessage;
 
 use super::table::{Agent, AgentEvent, BaseField, NativeEvent, Variable};
-use super::{convert, refusal};
+use super::{caller, convert, refusal};
 
 /// A request from an agent about one of its events.
 #[derive(Debug, Clone)]
@@ -196,7 +196,7 @@ impl Agent {
         let name = event.map(str::to_owned).or_else(event_name).ok_or(RequestError::NoEvent)?;
         let event = self.event(&name).ok_or(RequestError::UnknownEvent(name))?;
         let is_other_form = refusal::is_other_form(self, event, &fields);
-        let input = match event.native {
+        let mut input = match event.native {
             NativeEvent::BuiltIn(native) => with_duplicate_keys(event, &fields)
                 .unwrap_or_else(|| convert::to_native(self, event, native, message)),
             NativeEvent::Declared => {
@@ -217,6 +217,7 @@ impl Agent {
                 input
             }
         };
+        caller::add(self, &message.fields(), &mut input);
         let trailing_text = "".into();
         Ok(AgentRequest {
             agent: self,

@@ -78,6 +78,11 @@ pub(crate) async fn until_drained(
     Ok(exit_code::from_signal(number))
 }
 
+/// Waits for a signal that ends the command, and returns its exit code.
+pub(crate) async fn next_signal() -> Result<Status, CommandError> {
+    Ok(exit_code::from_signal(Signals::listen(Hangup::Ends)?.next().await))
+}
+
 /// Waits for `end`. A signal kills the remaining hooks, another one ends the command.
 async fn kill_when_signalled(
     system: &HookSystem,

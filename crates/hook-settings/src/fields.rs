@@ -145,6 +145,15 @@ fields! {
          excludes paths.";
     "commandPattern" Text, optional,
         "A regular expression that is looked for in a command of the input.";
+    "agent" OneOrMore, optional,
+        "The agent that calls, such as `claude`; or several, of which it is one. In these four, `*` \
+         stands for any text, and a caller that does not say it counts as a match.";
+    "subagent" OneOrMore, optional,
+        "The type of the sub-agent that calls, or several; an empty text is the agent itself.";
+    "permissionMode" OneOrMore, optional,
+        "The permission mode of the agent, in its own words, or several.";
+    "model" OneOrMore, optional,
+        "The model that the agent uses, in its own words, or several.";
 }
 
 fields! {

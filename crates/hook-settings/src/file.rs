@@ -15,6 +15,8 @@ use super::fields::{
 use super::folders::module_path;
 use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::language_field::{is_in_language, language_of, mentions_language};
+use hook_protocol::event::input::CallerField;
+
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::redaction::RedactionRules;
@@ -636,6 +638,7 @@ impl<'t> Reader<'t> {
             tool_pattern: text(TOOL_PATTERN),
             paths: values.texts(PATH_PATTERN),
             command_pattern: text(COMMAND_PATTERN),
+            callers: CallerField::ALL.map(|field| values.texts(field.as_str())),
         };
         Ok(matcher.into())
     }

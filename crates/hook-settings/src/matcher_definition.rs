@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use hook_json::{ObjectWriter, RawObject};
+use hook_protocol::event::input::CallerField;
 use hook_protocol::tool::ToolKind;
 
 /// A matcher as defined in settings or by the host. A string is its text form, a [`MatcherFields`]
@@ -37,6 +38,8 @@ pub struct MatcherFields {
     pub(crate) tool_pattern: Option<String>,
     pub(crate) paths: Vec<String>,
     pub(crate) command_pattern: Option<String>,
+    /// The names of each field of the caller, in the order of [`CallerField::ALL`].
+    pub(crate) callers: [Vec<String>; 4],
 }
 
 /// The keys of the object form.
@@ -94,6 +97,25 @@ impl MatcherFields {
         self
     }
 
+    /// Requires a caller of which this field has this value, in which `*` stands for any text. Of several values, any
+    /// one. A caller that does not say the field counts as a match.
+    #[must_use]
+    pub fn caller(mut self, field: CallerField, value: impl Into<String>) -> Self {
+        if let Some((_, values)) = self.callers_mut().find(|(known, _)| *known == field) {
+            values.push(value.into());
+        }
+        self
+    }
+
+    /// Returns the values of each field of the caller.
+    pub(crate) fn callers(&self) -> impl Iterator<Item = (CallerField, &Vec<String>)> {
+        CallerField::ALL.into_iter().zip(&self.callers)
+    }
+
+    fn callers_mut(&mut self) -> impl Iterator<Item = (CallerField, &mut Vec<String>)> {
+        CallerField::ALL.into_iter().zip(&mut self.callers)
+    }
+
     /// Returns the object as it is written in settings.
     pub fn to_raw(&self) -> RawObject {
         let list = |out: &mut ObjectWriter<'_>, key, list: &[String]| match list {
@@ -107,6 +129,9 @@ impl MatcherFields {
             out.optional_text(TOOL_PATTERN, self.tool_pattern.as_deref());
             list(out, PATH_PATTERN, &self.paths);
             out.optional_text(COMMAND_PATTERN, self.command_pattern.as_deref());
+            for (field, values) in self.callers() {
+                list(out, field.as_str(), values);
+            }
         })
     }
 }
@@ -145,8 +170,10 @@ impl MatcherDefinition {
             (PATH_PATTERN, encode_list(&fields.paths)),
             (COMMAND_PATTERN, fields.command_pattern.clone()),
         ];
+        let callers = fields.callers().map(|(field, values)| (field.as_str(), encode_list(values)));
         let entries = entries
             .into_iter()
+            .chain(callers)
             .filter_map(|(key, value)| Some((format!("{SPEC_PREFIX}{key}"), value?)));
         entries.collect()
     }
@@ -166,7 +193,12 @@ impl MatcherDefinition {
                 TOOL_PATTERN => fields.tool_pattern = Some(value.clone()),
                 PATH_PATTERN => fields.paths = decode_list(value)?,
                 COMMAND_PATTERN => fields.command_pattern = Some(value.clone()),
-                _ => return Err(UnknownSpecKey),
+                _ => {
+                    let field = CallerField::from_name(key).ok_or(UnknownSpecKey)?;
+                    for name in decode_list(value)? {
+                        *fields = std::mem::take(fields).caller(field, name);
+                    }
+                }
             }
         }
         match (text, fields) {
@@ -229,13 +261,14 @@ mod tests {
     fn any_fields() -> impl Strategy<Value = MatcherFields> {
         let texts = || prop::collection::vec("[\\[\\]\"a,]{0,6}", 0..3);
         let text = || proptest::option::of("[\\[\"a]{0,4}");
-        (texts(), text(), texts(), text()).prop_map(
-            |(tools, tool_pattern, paths, command_pattern)| MatcherFields {
+        (texts(), text(), texts(), text(), texts()).prop_map(
+            |(tools, tool_pattern, paths, command_pattern, subagents)| MatcherFields {
                 kinds: Vec::new(),
                 tools,
                 tool_pattern,
                 paths,
                 command_pattern,
+                callers: [Vec::new(), subagents, Vec::new(), Vec::new()],
             },
         )
     }

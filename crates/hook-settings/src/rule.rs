@@ -147,7 +147,7 @@ rules! {
         "leave the matcher out to match everything";
     InvalidMatcher "invalid-matcher" Error,
         "a matcher cannot be read, or a part of one that is an object cannot be used",
-        "write a string, or an object of `kind`, `tool`, `toolPattern`, `pathPattern` and `commandPattern`";
+        "write a string, or an object of `kind`, `tool`, `toolPattern`, `pathPattern`, `commandPattern`, `agent`, `subagent`, `permissionMode` and `model`";
     UnknownTool "unknown-tool" Warning,
         "a matcher names a tool that no known agent has",
         "leave it as it is if your own agent has such a tool; `kind` asks for what a tool does, whatever it is called";

@@ -114,6 +114,8 @@ fn what_is_not_as_it_should_be_is_said_with_its_cure() {
       - Claude Code [PROJECT]/.claude/settings.json: no hooks of its own
       ! Gemini CLI [PROJECT]/.gemini/settings.json: 1 hook that no other agent runs
         → write "agents": ["gemini"] into hooksConfig, or give --agent gemini
+      ! Gemini CLI [PROJECT]/.gemini/settings.json: you have never reviewed its hook of BeforeTool: guard
+        → Gemini CLI runs it itself; `hook trust --agent gemini` shows it
 
     Agents that ask
       none is connected; `hook connect` does it
@@ -121,7 +123,7 @@ fn what_is_not_as_it_should_be_is_said_with_its_cure() {
     Installation
       ✓ hook 0.1.0: /bin/hook, installed from an archive; to update: run install.sh of the newer version
 
-    3 problems, 3 warnings
+    3 problems, 4 warnings
     ----- stderr -----
     "#);
     let lines = doctor(&project, &["--json"]).lines();

@@ -4,6 +4,7 @@
 //! `hook bridge` does this for agents that run a command as their hook, with its own engine or with
 //! a running one over the [wire](crate::wire).
 
+mod last_call;
 mod log;
 pub(crate) mod state;
 
@@ -109,6 +110,7 @@ impl PendingAnswer {
         let Self { agent, foreign_event, mut answer, persistence } = self;
         let Some(persistence) = persistence else { return answer };
         let Persistence { state, session, turn_end, mut call, answer_with_notices } = *persistence;
+        state.note_call(agent, foreign_event);
         if let Some((with_notices, notices)) = answer_with_notices
             && state.mark_new_notices(&session, &notices)
         {

@@ -1,6 +1,7 @@
 //! State that calls of agents leave for later calls: each call is its own process, and a session
 //! has many.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use hook_trust::sha256;
 
 use hook_agents::Agent;
 
+use super::last_call;
 use super::log::Call;
 use crate::private_file;
 
@@ -53,7 +55,24 @@ impl BridgeState {
     /// Returns the user's state directory: in `$XDG_STATE_HOME`, or else `.local/state` of the home
     /// directory. `None` without either.
     pub fn for_user() -> Option<Self> {
-        Some(Self { folder: state_home()?.join("hook"), is_server: false, project: PathBuf::new() })
+        Some(Self::in_folder(&state_home()?))
+    }
+
+    /// Returns the state in the state directory of another user.
+    pub fn in_folder(state_home: &Path) -> Self {
+        Self { folder: state_home.join("hook"), is_server: false, project: PathBuf::new() }
+    }
+
+    /// Returns the time of an agent's last call, for each of its events that it has called for.
+    pub fn last_calls(&self, agent: &Agent) -> BTreeMap<String, SystemTime> {
+        last_call::all(&self.folder, agent)
+    }
+
+    /// Notes that an agent calls for an event, once in a few seconds.
+    pub(crate) fn note_call(&self, agent: &Agent, event: &str) {
+        if let Err(error) = last_call::note(&self.folder, agent, event) {
+            tracing::debug!(target: "hook::bridge", "the time of a call was not written down: {error}");
+        }
     }
 
     /// Marks the state as a server's, for the log of calls.
@@ -84,6 +103,7 @@ impl BridgeState {
         reason: &str,
         code: u8,
     ) {
+        self.note_call(agent, event.unwrap_or_default());
         let call = Call {
             agent: agent.name(),
             event: event.map(shortened).unwrap_or_default(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use hook_agents::Agent;
 use hook_json::text::{is_hidden, nearest, shortened};
 use hook_json::{JsonKind, JsonObject, ObjectWriter, RawJson};
+use hook_protocol::event::input::CallerField;
 use hook_protocol::{Events, ToolKind};
 use hook_run::HandlerHook;
 use hook_run::{CallTarget, WorkerHook};
@@ -330,9 +331,22 @@ impl HookRegister {
                 "toolPattern" => matcher = matcher.tool_pattern(single_text()?),
                 "commandPattern" => matcher = matcher.command_pattern(single_text()?),
                 other => {
-                    const KNOWN: [&str; 5] =
-                        ["kind", "tool", "toolPattern", "pathPattern", "commandPattern"];
-                    return Err(unknown_field(other, &KNOWN));
+                    const KNOWN: [&str; 9] = [
+                        "kind",
+                        "tool",
+                        "toolPattern",
+                        "pathPattern",
+                        "commandPattern",
+                        "agent",
+                        "subagent",
+                        "permissionMode",
+                        "model",
+                    ];
+                    let field = CallerField::from_name(other);
+                    let field = field.ok_or_else(|| unknown_field(other, &KNOWN))?;
+                    for caller in one_or_more(&path, value)? {
+                        matcher = matcher.caller(field, caller);
+                    }
                 }
             }
         }

@@ -43,6 +43,10 @@ fields! {
     "toolPattern" Text, optional, "A pattern for the tool's name.";
     "pathPattern" OneOrMore, optional, "Globs for paths of the input.";
     "commandPattern" Text, optional, "A regular expression for its command.";
+    "agent" OneOrMore, optional, "The agent that calls, or several.";
+    "subagent" OneOrMore, optional, "The type of its sub-agent, or several.";
+    "permissionMode" OneOrMore, optional, "Its permission mode, or several.";
+    "model" OneOrMore, optional, "Its model, or several.";
 }
 
 fields! {

@@ -5,9 +5,12 @@ mod command;
 mod connection;
 mod consent;
 pub(super) mod entries;
+pub(super) mod installed;
 pub(super) mod losses;
+pub(super) mod record;
 mod scope;
 mod server;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +25,7 @@ use self::command::command;
 use self::connection::Connection;
 use self::entries::{Entries, Scope, file_of};
 use super::agents::agent_of_file;
+use self::installed::LastCalls;
 use super::bridge::agent;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
@@ -48,6 +52,7 @@ of it: the first call starts a server, which answers the next ones faster.
 
 Examples:
   hook connect --list
+  hook connect --verify                  every connected agent
   hook connect claude codex
   hook connect --all                     every agent that is here
   hook connect claude --dry-run
@@ -57,7 +62,7 @@ Examples:
   hook connect codex --events PreToolUse,Stop")]
 pub(crate) struct Arguments {
     /// The agents, as `hook agents` lists them
-    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all", "agent_file"])]
+    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all", "agent_file", "verify"])]
     named: Vec<String>,
     /// Every agent that is here
     #[arg(long, conflicts_with = "named")]
@@ -81,9 +86,12 @@ pub(crate) struct Arguments {
     /// Start no server: leave the user's settings as they are
     #[arg(long)]
     no_server: bool,
-    /// Say which agents are connected
+    /// Say which agents are connected, and when they last called
     #[arg(long, conflicts_with_all = ["named", "all", "no_server", "events", "dry_run", "yes"])]
     list: bool,
+    /// Prove that the user's connections work: start each agent once, offline, with a guard that refuses
+    #[arg(long, conflicts_with_all = ["list", "all", "scope", "no_server", "events", "dry_run", "yes"])]
+    verify: bool,
 }
 
 #[derive(Debug, Args)]
@@ -107,6 +115,9 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         return list(context, printer).await;
     }
     let named = arguments.named.iter().map(|name| agent(name)).collect::<Result<Vec<_>, _>>()?;
+    if arguments.verify {
+        return verify::run(&named, context, printer).await;
+    }
     let connectable =
         || hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
     let selected: Vec<&'static Agent> = match (&arguments.agent_file, arguments.all) {
@@ -156,6 +167,39 @@ async fn copy_agent_file(
     Ok(agent)
 }
 
+/// Writes the entries again that are missing or stale: all that `hook connect` wrote for the user and in this project.
+pub(super) async fn repair(context: &Context, printer: &mut Printer) -> Result {
+    let agents = hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
+    let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
+    let mut status = exit_code::PROCEED;
+    for entries in all {
+        let missing = record::missing(&entries);
+        if missing.is_empty() && (entries.commands.is_empty() || entries.stale().is_none()) {
+            continue;
+        }
+        let present = entries.commands.iter().map(|(event, _)| event.clone());
+        let arguments = Arguments {
+            named: Vec::new(),
+            agent_file: None,
+            all: false,
+            scope: entries.scope,
+            events: present.chain(missing).collect(),
+            yes: false,
+            dry_run: false,
+            no_server: true,
+            list: false,
+            verify: false,
+        };
+        let binary = binary_to_call(false, printer)?;
+        // A failure for one agent does not affect the others.
+        if let Err(error) = connect(entries.agent, &binary, &arguments, context, printer).await {
+            printer.problem(&error.to_string());
+            status = exit_code::FAILURE;
+        }
+    }
+    Ok(status)
+}
+
 /// Returns the path that entries name. A binary whose own path does not last is copied.
 fn binary_to_call(dry_run: bool, printer: &mut Printer) -> Result<PathBuf> {
     let installation = Installation::current().map_err(CommandError::OwnBinary)?;
@@ -199,8 +243,18 @@ async fn connect(
     };
     let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
     show(agent, &change, "connected", arguments.dry_run, printer).await?;
+    if !arguments.dry_run
+        && let Err(error) = record::write(agent, &path, &events)
+    {
+        printer.warning(&format!(
+            "entries that something else takes out later will not be missed: the record of them was not written: {error}"
+        ));
+    }
     for loss in losses::losses(agent, &events, context) {
         printer.remark(&loss);
+    }
+    if let Some(remark) = installed::version_remark(agent).await {
+        printer.remark(&format!("{remark}; `hook connect --verify {}` tries it", agent.name()));
     }
     let other = match arguments.scope {
         Scope::User => Scope::Project,
@@ -315,6 +369,9 @@ async fn disconnect_one(
         None => Ok(String::new()),
     };
     let connection = Connection { agent, scope, context, yes: false };
+    if !arguments.dry_run {
+        record::remove(agent, &path);
+    }
     if arguments.all && !path.exists() {
         consent::revoke(connection, arguments.dry_run, printer).await?;
         return Ok(false);
@@ -413,7 +470,8 @@ async fn list(context: &Context, printer: &mut Printer) -> Result {
         any_connected |= !connected.is_empty();
         let name = agent.name();
         for entries in &connected {
-            let text = format!("{name:<8} {:<8} {}\n", entries.scope.as_str(), entries.line());
+            let (scope, calls) = (entries.scope.as_str(), LastCalls::of(entries).describe());
+            let text = format!("{name:<8} {scope:<8} {}; {calls}\n", entries.line());
             printer.text(&text).await?;
         }
         if connected.is_empty() {

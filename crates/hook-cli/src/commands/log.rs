@@ -12,6 +12,8 @@ use hook_json::text::one_line;
 use hook_json::{JsonObject, RawJson};
 
 use super::bridge::agent;
+use super::connect::entries::{self, Scope};
+use super::connect::installed::LastCalls;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code;
@@ -64,6 +66,9 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     for call in &last {
         printer.show(&(call, |printer: &Printer| line(call, printer))).await?;
     }
+    if !context.json() {
+        note_last_calls(name, context, printer);
+    }
     if last.is_empty() && !context.json() {
         printer.note(match has_calls {
             true => "no such call is written down",
@@ -73,8 +78,19 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     Ok(exit_code::PROCEED)
 }
 
+/// Notes when the connected agents last called, or the one of this name.
+fn note_last_calls(name: Option<&str>, context: &Context, printer: &mut Printer) {
+    let agents = hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
+    for agent in agents.filter(|agent| name.is_none_or(|name| agent.name() == name)) {
+        let all = Scope::ALL.map(|scope| entries::of(agent, scope, context));
+        if let Some(entries) = all.iter().find(|entries| !entries.commands.is_empty()) {
+            printer.remark(&format!("{}: {}", agent.name(), LastCalls::of(entries).describe()));
+        }
+    }
+}
+
 /// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.
-fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>> {
+pub(super) fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>> {
     let file: File = match regular_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

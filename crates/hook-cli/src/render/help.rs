@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hook_protocol::HookEventName;
-use hook_protocol::event::input::{BASE_FIELDS, TOOL_FIELDS};
+use hook_protocol::event::input::{BASE_FIELDS, CALLER, TOOL_FIELDS};
 use hook_protocol::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_protocol::event::{EventRow, Matching, Topic};
 use hook_settings::schema::Field;
@@ -129,6 +129,8 @@ pub(crate) fn protocol(printer: &Printer) -> String {
     for field in &TOOL_FIELDS {
         page.entry(2, field.name, 19, field.about);
     }
+    page.paragraph("Every event of a connected agent has:");
+    page.entry(2, CALLER.name, 19, CALLER.about);
     page.paragraph("And it has fields of its own. Unknown fields are passed on.");
     page.title("Events");
     page.paragraph("`hook help events` says of each when it comes, and what a block means.");

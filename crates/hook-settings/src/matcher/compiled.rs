@@ -132,6 +132,10 @@ impl Matcher {
             Unmatched::Kind => format_list(&fields.kinds),
             Unmatched::Path => format_list(&fields.paths),
             Unmatched::Command => shortened(fields.command_pattern.as_deref().unwrap_or_default()),
+            Unmatched::Caller(field) => {
+                let values = fields.callers().find(|(known, _)| *known == field);
+                values.map(|(_, values)| format_list(values)).unwrap_or_default()
+            }
             Unmatched::Foreign => String::new(),
         }
     }

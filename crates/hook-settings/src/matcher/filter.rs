@@ -11,6 +11,7 @@ use super::pattern::WORK_LIMIT;
 use crate::javascript;
 use crate::{COMMAND_PATTERN, KIND, PATH_PATTERN};
 use hook_json::text::shortened;
+use hook_protocol::event::input::CallerField;
 use hook_protocol::tool::ToolKind;
 
 /// The maximum length of a compared path, in bytes; no system allows a longer one. A longer path
@@ -33,6 +34,8 @@ pub(crate) struct Filter {
     pub(super) kinds: Vec<ToolKind>,
     pub(super) paths: Option<PathGlobs>,
     pub(super) command: Option<CommandPattern>,
+    /// The values of fields of the caller.
+    pub(super) callers: Vec<(CallerField, Vec<String>)>,
 }
 
 /// The result of a filter for an input.
@@ -55,6 +58,8 @@ pub enum Unmatched {
     Path,
     /// The command.
     Command,
+    /// A field of the caller.
+    Caller(CallerField),
     /// The rules of the foreign hook's agent.
     Foreign,
 }
@@ -66,6 +71,7 @@ impl Unmatched {
             Self::Kind => KIND,
             Self::Path => PATH_PATTERN,
             Self::Command => COMMAND_PATTERN,
+            Self::Caller(field) => field.as_str(),
             Self::Foreign => "matcher",
         }
     }
@@ -76,6 +82,7 @@ impl Unmatched {
             Self::Kind => ("kind of tool", "kinds of tool"),
             Self::Path => ("path", "paths"),
             Self::Command => ("command", "commands"),
+            Self::Caller(_) => ("caller", "callers"),
             Self::Foreign => ("event", "events"),
         }
     }
@@ -86,6 +93,10 @@ impl Unmatched {
             Self::Path => facts.paths(),
             Self::Command => facts.commands(),
             Self::Kind => return (facts.kinds().map(|kind| kind.to_string()).collect(), 1),
+            Self::Caller(field) => {
+                let caller = facts.event().caller(field).unwrap_or_default();
+                return (vec![shortened(&caller)], 1);
+            }
             Self::Foreign => return (Vec::new(), 0),
         };
         let shown = texts.list.iter().take(MAX_SHOWN).map(|text| shortened(text)).collect();
@@ -95,7 +106,10 @@ impl Unmatched {
 
 impl Filter {
     pub(super) fn is_empty(&self) -> bool {
-        self.kinds.is_empty() && self.paths.is_none() && self.command.is_none()
+        self.kinds.is_empty()
+            && self.paths.is_none()
+            && self.command.is_none()
+            && self.callers.is_empty()
     }
 
     /// Checks the input.
@@ -104,6 +118,16 @@ impl Filter {
             return FilterOutcome::No(Unmatched::Kind);
         }
         let mut gave_up = None;
+        for (field, values) in &self.callers {
+            match facts.event().caller(*field) {
+                None => drop(gave_up.get_or_insert(format!(
+                    "the caller does not say its `{0}`, which counts as a match of `{0}`",
+                    field.as_str()
+                ))),
+                Some(caller) if values.iter().any(|value| matches_name(value, &caller)) => {}
+                Some(_) => return FilterOutcome::No(Unmatched::Caller(*field)),
+            }
+        }
         let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, check_paths(globs, facts)));
         let command = || {
             let command = self.command.as_ref()?;
@@ -118,6 +142,22 @@ impl Filter {
         }
         gave_up.map_or(FilterOutcome::Yes, FilterOutcome::GaveUp)
     }
+}
+
+/// Compares a name with a value in which `*` stands for any text.
+fn matches_name(value: &str, name: &str) -> bool {
+    let Some((start, rest)) = value.split_once('*') else { return value == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    // The first place of each part leaves the most for the others.
+    for part in parts {
+        match name.find(part) {
+            Some(index) => name = name.get(index + part.len()..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    name.ends_with(end)
 }
 
 /// The result of one part of a filter.

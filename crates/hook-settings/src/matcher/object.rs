@@ -29,7 +29,10 @@ pub(super) fn compile(
 ) -> Compiled {
     let mut compiler = Compiler { fail_behavior, problems: Vec::new() };
     let tools = compiler.tools(fields, matching);
-    let mut filter = Filter { kinds: compiler.kinds(fields, matching), ..Filter::default() };
+    let callers = fields.callers().filter(|(_, values)| !values.is_empty());
+    let callers = callers.map(|(field, values)| (field, values.clone())).collect();
+    let kinds = compiler.kinds(fields, matching);
+    let mut filter = Filter { kinds, callers, ..Filter::default() };
     if !fields.paths.is_empty() {
         match PathGlobs::compile(&fields.paths) {
             Ok(globs) => filter.paths = Some(globs),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Field, FieldKind, View, document, reference};
-use hook_protocol::event::input::{BASE_FIELDS, TOOL_FIELDS};
+use hook_protocol::event::input::{BASE_FIELDS, CALLER, TOOL_FIELDS};
 use hook_protocol::event::output::{COMMON_FIELDS, SPECIFIC_FIELDS};
 use hook_protocol::event::{HookEventName, ModelPayload};
 use hook_protocol::model;
@@ -57,6 +57,7 @@ fn input_schema(event: HookEventName) -> Value {
     let subject = subject.map(|name| Field::required(name, FieldKind::Text, about));
     let tool_fields = TOOL_FIELDS.iter().filter(|_| event.is_tool_event());
     let fields = base.chain(row.fields.iter().copied()).chain(tool_fields.copied()).chain(subject);
+    let fields = fields.chain([CALLER]);
     let fields: Vec<Field> = fields.collect();
     let mut schema = View::Written.object(&fields, true);
     schema["properties"]["hook_event_name"]["const"] = json!(event.as_str());

@@ -125,6 +125,31 @@ fn with_trusted(text: Option<&str>, hooks: &[&KnownHook]) -> String {
     out
 }
 
+/// Returns a configuration with the decisions that the user's own has about the hooks of a file, moved to another file,
+/// and with its switch for hooks.
+pub(super) fn with_trust_of(config: &str, user: &str, from: &Path, to: &Path) -> String {
+    let parse = |text: &str| text.parse::<toml_edit::DocumentMut>().ok();
+    let (Some(mut config), Some(user)) = (parse(config), parse(user)) else {
+        return config.to_owned();
+    };
+    if let Some(switch) = user.get("features").and_then(|features| features.get("hooks")) {
+        config["features"]["hooks"] = switch.clone();
+    }
+    let files = [from.to_path_buf(), from.canonicalize().unwrap_or_default()];
+    let to = to.canonicalize().unwrap_or_else(|_| to.to_path_buf());
+    let state = user.get("hooks").and_then(|hooks| hooks.get("state"));
+    for (key, decision) in
+        state.and_then(toml_edit::Item::as_table_like).iter().flat_map(|it| it.iter())
+    {
+        let position = files.iter().find_map(|file| key.strip_prefix(file.to_str()?));
+        if let Some(position) = position.filter(|position| position.starts_with(':')) {
+            let key = format!("{}{position}", to.to_string_lossy());
+            config["hooks"]["state"][&key] = decision.clone();
+        }
+    }
+    config.to_string()
+}
+
 /// Returns the configuration without `hook`'s decisions about the hooks of a file.
 pub(super) fn without_trusted(text: &str, file: &Path) -> String {
     let files = [file.to_path_buf(), file.canonicalize().unwrap_or_default()];

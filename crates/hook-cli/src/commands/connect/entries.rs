@@ -11,6 +11,7 @@ use hook_settings::language::Language;
 use serde_json::{Value, json};
 
 use super::command::{binary_of, command};
+use super::installed::LastCalls;
 pub(crate) use super::scope::Scope;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
@@ -69,10 +70,12 @@ impl Entries {
     }
 
     pub(crate) fn to_json(&self, is_installed: bool) -> Value {
+        let calls = LastCalls::of(self);
         json!({
             "agent": self.agent.name(), "here": is_installed, "scope": self.scope.as_str(),
             "file": self.file, "events": self.commands.len(),
             "callsThisBinary": self.status == EntryStatus::Current, "works": !self.is_broken(),
+            "lastCall": calls.last_timestamp(), "neverCalled": calls.never,
         })
     }
 }

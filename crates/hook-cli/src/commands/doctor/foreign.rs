@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use hook_json::text::PathText;
+use hook_json::text::{PathText, shortened};
 use hook_settings::language::Language;
 use hook_settings::{Agents, load};
 
-use crate::commands::connect::entries::{self, Scope};
-use crate::commands::connect::losses;
+use crate::commands::connect::entries::{self, Entries, Scope};
+use crate::commands::connect::installed::{self, LastCalls};
+use crate::commands::connect::{losses, record};
 use crate::context::Context;
 use crate::render::{Finding, Health, Section, counted, plural};
 
 /// Returns the findings about the agents' own files.
-pub(super) fn files(context: &Context) -> Section {
+pub(super) async fn files(context: &Context) -> Section {
     let sources = context.sources();
     let is_read = |path: &Path| {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -46,36 +47,100 @@ pub(super) fn files(context: &Context) -> Section {
             }
         })
     });
-    Section { title: "Hooks of other agents", empty: "none found", findings: findings.collect() }
+    let mut findings: Vec<Finding> = findings.collect();
+    findings.extend(unreviewed(context).await);
+    Section { title: "Hooks of other agents", empty: "none found", findings }
 }
 
 /// Returns the findings about agents that call `hook`.
-pub(super) fn connections(context: &Context) -> Section {
+pub(super) async fn connections(context: &Context) -> Section {
     let agents = hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
-    let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
-    let findings = all.filter(|entries| !entries.commands.is_empty()).map(|entries| {
-        let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
-        let command =
-            format!("hook connect {} --scope {}", entries.agent.name(), entries.scope.as_str());
-        match entries.stale() {
-            None => match losses::unconnected(&entries, context).as_slice() {
-                [] => Finding::new(Health::Good, subject, entries.line()),
-                lost_events => {
-                    let events = lost_events.join(", ");
-                    let detail = format!("hooks listen to {events}, which is not connected");
-                    Finding::new(Health::Warning, subject, detail).fix(command)
-                }
-            },
-            Some(_) => {
-                let health = if entries.is_broken() { Health::Bad } else { Health::Warning };
-                Finding::new(health, subject, entries.line()).fix(command)
-            }
+    let mut findings = Vec::new();
+    for agent in agents {
+        let all = Scope::ALL.map(|scope| entries::of(agent, scope, context));
+        let connected: Vec<&Entries> =
+            all.iter().filter(|entries| !entries.commands.is_empty()).collect();
+        findings.extend(connected.iter().map(|entries| connection(entries, context)));
+        findings.extend(all.iter().filter_map(missing_entries));
+        let Some(entries) = connected.first() else { continue };
+        let verify = format!("hook connect --verify {}", agent.name());
+        if let Some(silence) = LastCalls::of(entries).silence(entries) {
+            findings.push(Finding::new(Health::Bad, agent.title(), silence).fix(&*verify));
         }
-    });
-    let findings = findings.collect();
+        if let Some(remark) = installed::version_remark(agent).await {
+            findings.push(Finding::new(Health::Warning, agent.title(), remark).fix(verify));
+        }
+    }
     Section {
         title: "Agents that ask",
         empty: "none is connected; `hook connect` does it",
         findings,
+    }
+}
+
+/// Returns the finding about entries that were taken out by something else than `hook disconnect`.
+fn missing_entries(entries: &Entries) -> Option<Finding> {
+    let missing = record::missing(entries);
+    let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
+    let (file, events) = (entries.file.shown(), missing.join(", "));
+    let detail =
+        format!("the entries for {events} were taken out of {file}, so nothing is asked there");
+    let fix = format!(
+        "`hook doctor --fix` puts them back; `hook disconnect {} --scope {}` has them forgotten",
+        entries.agent.name(),
+        entries.scope.as_str()
+    );
+    (!missing.is_empty()).then(|| Finding::new(Health::Bad, subject, detail).fix(fix))
+}
+
+/// Returns the findings about hooks in this project's files of agents that the user has never reviewed. The agents run
+/// them whether or not `hook` does.
+async fn unreviewed(context: &Context) -> Vec<Finding> {
+    let languages: Vec<&'static dyn Language> = hook_agents::languages().collect();
+    let built =
+        context.builder().and_then(|builder| Ok(builder.agents(&languages, false).build()?));
+    // Errors are reported elsewhere.
+    let Ok(system) = built else { return Vec::new() };
+    let _ = system.initialize_blocking().await;
+    let hooks = system.hooks().unwrap_or_default();
+    system.shutdown(std::time::Duration::ZERO).await;
+    let sources = context.sources();
+    let unreviewed = hooks.iter().filter(|listing| !listing.trusted);
+    let findings = unreviewed.filter_map(|listing| {
+        let (hook, agent) = (&listing.hook, hook_agents::agent(listing.hook.agent()?)?);
+        let file = hook.location.as_ref()?.file.as_deref()?;
+        // Those that run here, too, are findings about trust.
+        if sources.iter().any(|source| source.path == *file) {
+            return None;
+        }
+        let subject = format!("{} {}", agent.title(), file.shown());
+        let name = shortened(hook.display_name());
+        let detail = format!("you have never reviewed its hook of {}: {name}", hook.event.as_str());
+        let review = context.review_command([agent.name()]);
+        let fix = format!("{} runs it itself; `{review}` shows it", agent.title());
+        Some(Finding::new(Health::Warning, subject, detail).fix(fix))
+    });
+    findings.collect()
+}
+
+/// Returns the finding about an agent's entries in one file.
+fn connection(entries: &Entries, context: &Context) -> Finding {
+    let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
+    let command =
+        format!("hook connect {} --scope {}", entries.agent.name(), entries.scope.as_str());
+    if entries.stale().is_some() {
+        let health = if entries.is_broken() { Health::Bad } else { Health::Warning };
+        return Finding::new(health, subject, entries.line()).fix(command);
+    }
+    match losses::unconnected(entries, context).as_slice() {
+        [] => {
+            let detail = format!("{}; {}", entries.line(), LastCalls::of(entries).describe());
+            Finding::new(Health::Good, subject, detail)
+        }
+        lost_events => {
+            let events = lost_events.join(", ");
+            let detail = format!("hooks listen to {events}, which is not connected");
+            Finding::new(Health::Warning, subject, detail).fix(command)
+        }
     }
 }

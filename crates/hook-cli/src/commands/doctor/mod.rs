@@ -18,6 +18,7 @@ use clap::Args;
 use hook_settings::check::check;
 
 pub(crate) use self::twins::Twins;
+use crate::commands::connect;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit_code;
@@ -29,6 +30,7 @@ use crate::render::{self, Health, Section};
 #[command(after_help = "\
 Examples:
   hook doctor
+  hook doctor --fix
   hook doctor --json | jq 'select(.health == \"bad\")'
   hook doctor --recording session.hookrec
   hook doctor --nats tls://broker.example --nats-creds agent.creds
@@ -40,6 +42,9 @@ pub(crate) struct Arguments {
     /// Name the hooks that took longest in this recording, too
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
+    /// Put entries of `hook connect` back that were taken out, or that call another binary, before anything else
+    #[arg(long, conflicts_with = "expect")]
+    fix: bool,
     #[command(flatten)]
     fleet: FleetArguments,
     /// Look at the fleet alone, in which at least so many engines must serve, and be alike
@@ -57,6 +62,10 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         }
         return Ok(status);
     }
+    if arguments.fix {
+        // What could not be put back is among the findings.
+        connect::repair(context, printer).await?;
+    }
     let system = context.builder()?.build()?;
     let initialized = system.initialize_blocking().await;
     let checked = check(&context.sources(), &context.surroundings());
@@ -65,8 +74,8 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         settings::section(context, &checked),
         trust::section(context, &system),
         settings::duplicates(&checked, context),
-        foreign::files(context),
-        foreign::connections(context),
+        foreign::files(context).await,
+        foreign::connections(context).await,
     ];
     sections.extend(modules::section(&system).await);
     sections.extend(server::section(context).await);

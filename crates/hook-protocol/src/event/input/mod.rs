@@ -5,6 +5,7 @@
 //! [`RequestInput::complete`] adds the host's base fields and returns the [`EventInput`] that hooks
 //! see. Payloads are checked while they are read, so a value of a payload type is always valid.
 
+mod caller;
 mod keywords;
 mod original;
 pub(crate) mod payload;
@@ -14,6 +15,7 @@ mod tool;
 mod value;
 
 pub use super::table::EventPayload;
+pub use caller::{CALLER, CallerField};
 pub use keywords::{
     CompactionReason, PreCompressTrigger, SessionEndReason, SessionStartSource, SwitchReason,
 };
