@@ -173,7 +173,7 @@ pub struct Languages(Arc<[&'static dyn Language]>);
 
 impl Languages {
     /// Returns the language of the given name.
-    pub(crate) fn get(&self, name: &str) -> Option<&'static dyn Language> {
+    pub fn get(&self, name: &str) -> Option<&'static dyn Language> {
         self.all().find(|language| language.name() == name)
     }
 

@@ -1,9 +1,9 @@
 //! The caller of an event: the agent, and what the agent says of itself. The bridge adds it to every input.
 
-use hook_json::RawJson;
+use hook_json::field::{Field, FieldKind};
+use hook_json::{RawJson, fields};
 
 use super::request::EventInput;
-use super::request::{Field, FieldKind};
 
 /// A field of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,16 +45,13 @@ pub static CALLER: Field = Field::optional(
     "The agent that calls, and what it says of itself.",
 );
 
-static CALLER_FIELDS: [Field; 4] = [
-    Field::optional("agent", FieldKind::Text, "The agent's name, such as `claude`."),
-    Field::optional(
-        "subagent",
-        FieldKind::Text,
-        "The type of the sub-agent; empty for the agent itself.",
-    ),
-    Field::optional("permissionMode", FieldKind::Text, "The permission mode, in its own words."),
-    Field::optional("model", FieldKind::Text, "The model, in its own words."),
-];
+fields! {
+    CALLER_FIELDS:
+    "agent" Text, optional, "The agent's name, such as `claude`.";
+    "subagent" Text, optional, "The type of the sub-agent; empty for the agent itself.";
+    "permissionMode" Text, optional, "The permission mode, in its own words.";
+    "model" Text, optional, "The model, in its own words.";
+}
 
 impl EventInput {
     /// Returns what is known of the caller; `None` if the caller does not say it.
