@@ -160,11 +160,6 @@ impl fmt::Display for UnknownHook {
 impl std::error::Error for UnknownHook {}
 
 impl CommandError {
-    #[cfg(not(unix))]
-    pub(crate) fn no_sockets() -> Self {
-        Self::Usage("--socket needs Unix sockets, which this system has not; use --stdio".into())
-    }
-
     /// Returns the error for a file that cannot be read.
     pub(crate) fn read(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         move |source| Self::Read { what, path: path.to_path_buf(), source }

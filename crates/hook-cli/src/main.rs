@@ -19,6 +19,7 @@
 //! | `log` | diagnostic logging on standard error |
 //! | `not_fired` | the response for an event that no engine received |
 //! | `installation` | how this binary was installed, and the path that agents call |
+//! | `handles` | standard streams that hooks on Windows do not inherit |
 //! | `guards` | checks for guards that may be missing |
 //! | `exit_code`, `error`, `panics` | exit codes and failures |
 
@@ -38,6 +39,8 @@ mod fleet;
 #[cfg(test)]
 mod generated;
 mod guards;
+#[cfg(windows)]
+mod handles;
 mod installation;
 mod log;
 mod not_fired;
@@ -171,8 +174,10 @@ fn keep_inherited_descriptors_from_hooks() {
     close_fds::set_fds_cloexec(3, &[]);
 }
 
-#[cfg(not(unix))]
-fn keep_inherited_descriptors_from_hooks() {}
+#[cfg(windows)]
+fn keep_inherited_descriptors_from_hooks() {
+    handles::keep_from_children();
+}
 
 /// Builds the runtime. One thread is enough in general, so that an answer wakes no other thread. A
 /// server on a socket has two, so that one client does not delay another. Scenarios run on a thread

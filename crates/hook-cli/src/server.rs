@@ -1,10 +1,16 @@
 //! The project's running server, and the status of its workers.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hook_bus::live::WorkerStates;
+use hook_bus::wire::{
+    self, Connection, ExpectedServer, RegisteredHook, ServerCallError, SocketError,
+    default_socket_path,
+};
 use hook_core::{Hook, HookListing};
 use hook_json::ObjectWriter;
 use hook_json::text::{PathText, shortened};
@@ -15,26 +21,22 @@ use crate::output::Printer;
 use crate::render::counted;
 
 /// The time limit for a server's answer about its workers.
-#[cfg(unix)]
-const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The project's own server, and the identity that it must prove before it is used.
-#[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct OwnServer {
     pub(crate) path: PathBuf,
-    pub(crate) expected: hook_bus::wire::ExpectedServer,
+    pub(crate) expected: ExpectedServer,
 }
 
-#[cfg(unix)]
 impl OwnServer {
     /// Returns the server, or `None` if its socket does not exist.
     pub(crate) fn of(context: &Context) -> Option<Self> {
-        let path =
-            hook_bus::wire::default_socket_path(context.project()).filter(|path| path.exists())?;
+        let path = default_socket_path(context.project()).filter(|path| path.exists())?;
         let project = context.project();
         let project = std::fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
-        let expected = hook_bus::wire::ExpectedServer {
+        let expected = ExpectedServer {
             project: project.to_string_lossy().into_owned(),
             settings_hash: hook_trust::settings_hash(&context.sources(), &context.trust_policy()),
         };
@@ -44,7 +46,6 @@ impl OwnServer {
 
 /// The result of asking the project's own server about its workers.
 #[derive(Debug)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "there is no server to ask"))]
 pub(crate) enum ServerStates {
     /// No server is running.
     NoServer,
@@ -60,17 +61,12 @@ pub(crate) enum ServerStates {
 }
 
 /// Connects to a server; `None` if none is there any more.
-#[cfg(unix)]
-async fn connect(path: &Path) -> Result<Option<Halves>, hook_bus::wire::ServerCallError> {
-    use std::io::ErrorKind::{ConnectionRefused, NotFound};
-
-    use hook_bus::wire::{self, ServerCallError, SocketError};
-
+pub(crate) async fn connect(path: &Path) -> Result<Option<Connection>, ServerCallError> {
     match wire::connect(path).await {
-        Ok(stream) => Ok(Some(stream.into_split())),
+        Ok(connection) => Ok(Some(connection)),
         // A killed server leaves its socket behind.
         Err(SocketError::Connect { source, .. })
-            if matches!(source.kind(), ConnectionRefused | NotFound) =>
+            if matches!(source.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) =>
         {
             Ok(None)
         }
@@ -78,35 +74,22 @@ async fn connect(path: &Path) -> Result<Option<Halves>, hook_bus::wire::ServerCa
     }
 }
 
-#[cfg(unix)]
-type Halves = (tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf);
-
 /// Returns the socket of the project's own server, with any settings, and its process id, if it runs.
-#[cfg(unix)]
 pub(crate) async fn running(context: &Context) -> Option<(PathBuf, Option<i32>)> {
-    let path =
-        hook_bus::wire::default_socket_path(context.project()).filter(|path| path.exists())?;
-    let stream = hook_bus::wire::connect(&path).await.ok()?;
-    let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    let path = default_socket_path(context.project()).filter(|path| path.exists())?;
+    let process = wire::connect(&path).await.ok()?.process;
     Some((path, process))
 }
 
-#[cfg(not(unix))]
-#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
-pub(crate) async fn running(_: &Context) -> Option<(PathBuf, Option<i32>)> {
-    None
-}
-
 /// Asks the project's own server for the status of its workers, and changes nothing there.
-#[cfg(unix)]
 pub(crate) async fn ask(context: &Context) -> ServerStates {
-    use hook_bus::wire::{self, ServerCallError};
-
     let Some(OwnServer { path, expected }) = OwnServer::of(context) else {
         return ServerStates::NoServer;
     };
     let query = async {
-        let Some((reader, writer)) = connect(&path).await? else { return Ok(None) };
+        let Some(Connection { reader, writer, .. }) = connect(&path).await? else {
+            return Ok(None);
+        };
         wire::request_states(reader, writer, &expected).await.map(Some)
     };
     let (why, has_same_settings) = match tokio::time::timeout(TIMEOUT, query).await {
@@ -120,39 +103,24 @@ pub(crate) async fn ask(context: &Context) -> ServerStates {
     ServerStates::Unknown { path, why, has_same_settings }
 }
 
-#[cfg(not(unix))]
-#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
-pub(crate) async fn ask(_: &Context) -> ServerStates {
-    ServerStates::NoServer
-}
-
 /// The hooks that clients registered with the project's own server.
 #[derive(Debug)]
 pub(crate) struct Registered {
     pub(crate) server: PathBuf,
     /// The hooks that no settings contain. Empty if none are registered.
-    pub(crate) hooks: Vec<hook_bus::wire::RegisteredHook>,
+    pub(crate) hooks: Vec<RegisteredHook>,
 }
 
 impl Registered {
     /// Asks the project's own server; `None` if none runs with these settings, or it does not answer.
-    #[cfg(unix)]
     pub(crate) async fn of(context: &Context) -> Option<Self> {
-        use hook_bus::wire::request_registered;
-
         let OwnServer { path, expected } = OwnServer::of(context)?;
         let query = async {
-            let (reader, writer) = connect(&path).await.ok()??;
-            request_registered(reader, writer, &expected).await.ok()
+            let Connection { reader, writer, .. } = connect(&path).await.ok()??;
+            wire::request_registered(reader, writer, &expected).await.ok()
         };
         let hooks = tokio::time::timeout(TIMEOUT, query).await.ok()??;
         Some(Self { server: path, hooks })
-    }
-
-    #[cfg(not(unix))]
-    #[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
-    pub(crate) async fn of(_: &Context) -> Option<Self> {
-        None
     }
 
     /// Describes the hooks, if there are any: how many they are, and for which events.

@@ -42,7 +42,7 @@ pub use programs::{
     words_before_program,
 };
 pub use quoting::{quote_project_directory, unclosed_quote};
-pub use windows::windows_words;
+pub use windows::{windows_program, windows_quote, windows_script, windows_words};
 
 /// Variables with the project directory; all but the first are for scripts of other hook engines.
 pub const PROJECT_DIRECTORY: [&str; 4] =

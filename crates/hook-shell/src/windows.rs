@@ -1,24 +1,66 @@
 //! Commands on Windows that need no shell.
 
+use std::ops::Range;
+
 use crate::PROJECT_DIRECTORY;
+use crate::programs::{interpreter, options_before_script};
 
 /// Returns the words of a command that means the same to every shell of Windows, and so needs none:
-/// a program and its arguments.
+/// a program and its arguments, each with its range in the text.
 ///
 /// Words are separated by blanks. A word may be quoted, `"…"` or `'…'`, wholly or in part; quotes
 /// themselves cannot be in it. A backslash is one. Of variables, those with the project's directory
 /// are replaced (`$HOOK_PROJECT_DIR`, `${HOOK_PROJECT_DIR}`), but for those in single quotes.
 ///
 /// `None` for everything else: operators, other variables, patterns, several lines, open quotes.
-pub fn windows_words(command: &str, project: &str) -> Option<Vec<String>> {
+pub fn windows_words(command: &str, project: &str) -> Option<Vec<(String, Range<usize>)>> {
     let mut words = Vec::new();
-    let mut rest = command.trim_matches([' ', '\t', '\r', '\n']);
+    let trimmed = command.trim_end_matches([' ', '\t', '\r', '\n']);
+    let mut rest = trimmed.trim_start_matches([' ', '\t', '\r', '\n']);
     while !rest.is_empty() {
         let (word, behind) = word(rest, project)?;
-        words.push(word);
+        words.push((word, trimmed.len() - rest.len()..trimmed.len() - behind.len()));
         rest = behind.trim_start_matches([' ', '\t']);
     }
     (!words.is_empty()).then_some(words)
+}
+
+/// Quotes a path so that [`windows_words`] reads it as one word. A text with both quotes and one of
+/// the shell's characters is left to the shell, which does not find it.
+pub fn windows_quote(path: &str) -> String {
+    let quote = if path.contains('\'') { '"' } else { '\'' };
+    format!("{quote}{path}{quote}")
+}
+
+/// Returns the name by which tables know a program, which has any case and may end in `.exe`.
+pub fn windows_program(name: &str) -> String {
+    let name = name.to_lowercase();
+    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
+}
+
+/// Returns the index of the script that an interpreter is given, if its options are harmless; `None`
+/// for any other program. The interpreter's name is that of [`windows_program`].
+pub fn windows_script(name: &str, arguments: &[&str]) -> Option<usize> {
+    match name {
+        "pwsh" | "powershell" => script_of_powershell(arguments),
+        // Python's launcher.
+        "py" => arguments.first().filter(|script| !script.starts_with('-')).map(|_| 0),
+        _ => interpreter(name).and_then(|_| options_before_script(name, arguments)),
+    }
+}
+
+/// Returns the index of the script behind PowerShell's `-File`, if all options before it are known.
+fn script_of_powershell(arguments: &[&str]) -> Option<usize> {
+    let mut index = 0;
+    loop {
+        let option = arguments.get(index)?.to_lowercase();
+        index += match option.as_str() {
+            "-nologo" | "-noprofile" | "-noninteractive" => 1,
+            "-executionpolicy" => 2,
+            "-file" => return arguments.get(index + 1).map(|_| index + 1),
+            _ => return None,
+        };
+    }
 }
 
 /// Returns the first word of a text, and what follows it.
@@ -100,7 +142,7 @@ fn one_line(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::windows_words;
+    use super::{windows_program, windows_quote, windows_script, windows_words};
 
     #[test]
     fn a_program_and_plain_words_need_no_shell() {
@@ -119,16 +161,47 @@ mod tests {
             ("grüße.exe 日本", &["grüße.exe", "日本"]),
             ("\t g.exe \r\n", &["g.exe"]),
         ] {
-            assert_eq!(
-                windows_words(command, project).as_deref(),
-                Some(expected_words(expected).as_slice()),
-                "{command}"
-            );
+            let words = windows_words(command, project).unwrap();
+            let texts: Vec<&str> = words.iter().map(|(text, _)| text.as_str()).collect();
+            assert_eq!(texts, expected, "{command}");
+            for (text, range) in words {
+                let alone = windows_words(&command[range], project).unwrap();
+                assert_eq!(alone, [(text, 0..alone[0].1.end)], "{command}");
+            }
         }
     }
 
-    fn expected_words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
+    #[test]
+    fn a_quoted_path_is_one_word() {
+        for path in [r"C:\a b\c.exe", r"C:\it's\c", r"C:\$HOOK_PROJECT_DIR\x", "C:\\a`b", "a&b%c"] {
+            let words = windows_words(&windows_quote(path), "").unwrap();
+            assert_eq!(words, [(path.to_owned(), 0..path.len() + 2)], "{path}");
+        }
+    }
+
+    #[test]
+    fn a_script_is_found_behind_harmless_options() {
+        for (command, expected) in [
+            (&["python", "g.py"][..], Some(0)),
+            (&["Python.EXE", "-u", "g.py"], Some(1)),
+            (&["python3", "-c", "x"], None),
+            (&["py", "g.py"], Some(0)),
+            (&["py", "-3", "g.py"], None),
+            (
+                &["powershell", "-NoProfile", "-ExecutionPolicy", "Bypass", "-File", "g.ps1", "x"],
+                Some(4),
+            ),
+            (&["PWSH.exe", "-FILE", "g.ps1"], Some(1)),
+            (&["pwsh", "-Command", "g.ps1"], None),
+            (&["pwsh", "-WorkingDirectory", "x", "-File", "g.ps1"], None),
+            (&["pwsh", "g.ps1"], None),
+            (&["pwsh", "-File"], None),
+            (&["cmd", "/c", "g.cmd"], None),
+            (&["node", "g.mjs"], Some(0)),
+        ] {
+            let name = windows_program(command[0]);
+            assert_eq!(windows_script(&name, &command[1..]), expected, "{command:?}");
+        }
     }
 
     #[test]

@@ -14,7 +14,8 @@ use hook_shell::loaders::is_forbidden_in_project;
 use hook_shell::{
     CWD_PLACEHOLDER, PROJECT_DIRECTORY, ShellWord, SimpleCommand, interpreter,
     is_builtin_or_keyword, is_filter, is_harmless_variable, options_before_script, quote,
-    searches_parent_folders, simple_commands, words_before_program,
+    searches_parent_folders, simple_commands, windows_program, windows_quote, windows_script,
+    windows_words, words_before_program,
 };
 
 /// The placeholder of a word whose value is unknown.
@@ -172,9 +173,8 @@ impl Command {
     }
 
     fn read(&mut self, text: &str, entry: &HookEntry, project: &Path, directory: &Path) {
-        if !cfg!(unix) {
-            self.opaque.insert(Opaque::Shell("powershell".to_owned()));
-            return;
+        if cfg!(windows) {
+            return self.read_on_windows(text, entry, project, directory);
         }
         let variable = |name: &str| variable(entry, name);
         let Some(read) = simple_commands(text, &variable) else {
@@ -204,6 +204,57 @@ impl Command {
                 }
             }
             self.read_simple(words, project, directory);
+        }
+    }
+
+    /// Reads a command of Windows. Only what is started without a shell is followed.
+    fn read_on_windows(&mut self, text: &str, entry: &HookEntry, project: &Path, directory: &Path) {
+        let words = windows_words(text, &PROJECT.to_string()).unwrap_or_default();
+        // A shell of another agent reads the same words otherwise.
+        if entry.foreign.is_some()
+            || words.first().is_none_or(|(program, _)| is_builtin_or_keyword(program))
+        {
+            self.opaque.insert(Opaque::Shell("powershell".to_owned()));
+            return;
+        }
+        let words = words.into_iter().map(|(text, range)| ShellWord { text: Some(text), range });
+        let words: Vec<ShellWord> = words.collect();
+        for word in &words {
+            self.note(0, word, project, directory);
+        }
+        self.read_simple(&words, project, directory);
+    }
+
+    /// Reads a program of Windows and its arguments. A file of the project has to be there, by its
+    /// plain name: without its ending, another file could take its place.
+    fn read_windows_program(
+        &mut self,
+        program: &str,
+        arguments: &[&str],
+        project: &Path,
+        directory: &Path,
+    ) {
+        let file = |word: &str| {
+            let path = relative_to_project(&word_path(word, project, directory), project)?;
+            let is_named = path.extension().is_some() && has_plain_names(&path);
+            (is_named && project.join(&path).is_file()).then_some(path)
+        };
+        let own = file(program).filter(|_| program.contains(['/', '\\', PROJECT]));
+        let name = windows_program(program);
+        self.searches_parents |= searches_parent_folders(&name);
+        let script = windows_script(&name, arguments).and_then(|index| arguments.get(index));
+        match (own, script) {
+            (Some(path), _) => self.start(path),
+            (None, Some(script)) => match file(script) {
+                Some(path) => {
+                    self.interpreters.push((path.clone(), name));
+                    self.start(path);
+                }
+                None => drop(self.opaque.insert(Opaque::Interpreter(program.to_owned()))),
+            },
+            (None, None) => {
+                self.opaque.insert(Opaque::Program(program.replace(PROJECT, "…")));
+            }
         }
     }
 
@@ -247,7 +298,8 @@ impl Command {
         let Some(path_text) = word.text.as_deref().filter(is_path) else { return };
         if let Some(path) = relative_to_project(&word_path(path_text, project, directory), project)
         {
-            let is_relative = !path_text.starts_with([PROJECT, '/', '~']);
+            let is_relative =
+                !path_text.starts_with([PROJECT, '/', '~']) && !Path::new(path_text).is_absolute();
             let relative = is_relative.then(|| path_text.to_owned());
             self.words.push(FileWord { location: (text, word.range.clone()), path, relative });
         }
@@ -257,6 +309,9 @@ impl Command {
         let texts: Vec<&str> =
             words.iter().map(|word| word.text.as_deref().unwrap_or(UNKNOWN)).collect();
         let Some((program, arguments)) = texts.split_first() else { return };
+        if cfg!(windows) {
+            return self.read_windows_program(program, arguments, project, directory);
+        }
         if let Some(skipped) = words_before_program(program, arguments) {
             return self.read_simple(
                 words.get(skipped + 1..).unwrap_or_default(),
@@ -380,7 +435,11 @@ impl Command {
             if let (Some(text), Some(there), true) =
                 (rewritten.get_mut(*text), target.to_str(), is_copied)
             {
-                let there = if is_shell { quote(there) } else { there.to_owned() };
+                let there = match is_shell {
+                    true if cfg!(windows) => windows_quote(there),
+                    true => quote(there),
+                    false => there.to_owned(),
+                };
                 text.replace_range(range.clone(), &there);
             }
         }
@@ -393,6 +452,24 @@ impl Command {
 fn has_parent(path: &Path, project: &Path) -> bool {
     let path = path.strip_prefix(project).unwrap_or(path);
     path.components().any(|part| part == Component::ParentDir)
+}
+
+/// Returns `true` if Windows gives no name in a path another meaning: that of a stream, of a device, or of
+/// the name without its end.
+fn has_plain_names(path: &Path) -> bool {
+    const DEVICES: [&str; 8] = ["con", "prn", "aux", "nul", "com", "lpt", "conin$", "conout$"];
+    path.components().all(|part| {
+        let name = part.as_os_str().to_string_lossy().to_lowercase();
+        let stem = name.split('.').next().unwrap_or_default().trim_end();
+        let number = stem.get(3..).unwrap_or_default();
+        let is_device = DEVICES.contains(&stem)
+            || ["com", "lpt"].iter().any(|port| stem.starts_with(port))
+                && number.chars().count() == 1;
+        matches!(part, Component::Normal(_))
+            && !is_device
+            && !name.contains([':', '*', '?', '"', '<', '>', '|'])
+            && !name.ends_with(['.', ' '])
+    })
 }
 
 /// Returns `true` if a Node script is named with its extension, so that Node tries no other file.

@@ -30,13 +30,23 @@ pub(super) fn home_dir() -> Option<String> {
 pub(super) fn relative_to_project(path: &Path, project: &Path) -> Option<PathBuf> {
     let lexical = without_dots(path);
     let by_name = |path: &Path| lexical.strip_prefix(path).ok().map(Path::to_path_buf);
-    by_name(&without_dots(project)).or_else(|| {
+    let by_target = |real: &Path| {
+        let target = fs::canonicalize(path).ok()?;
+        target.strip_prefix(real).ok().map(Path::to_path_buf)
+    };
+    let found = by_name(&without_dots(project)).or_else(|| {
         let real = fs::canonicalize(project).ok()?;
-        by_name(&real).or_else(|| {
-            let target = fs::canonicalize(path).ok()?;
-            target.strip_prefix(real).ok().map(Path::to_path_buf)
-        })
-    })
+        by_name(&real).or_else(|| by_target(&real))
+    });
+    // Names of any case are one file on Windows, and have that of the folder's list here.
+    let is_same = |listed: &PathBuf, named: &PathBuf| {
+        listed.to_string_lossy().to_lowercase() == named.to_string_lossy().to_lowercase()
+    };
+    let listed = || by_target(&fs::canonicalize(project).ok()?);
+    match found {
+        Some(named) if cfg!(windows) => listed().filter(|it| is_same(it, &named)).or(Some(named)),
+        found => found,
+    }
 }
 
 /// A path without links, also where the end of it is not there.

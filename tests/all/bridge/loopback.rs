@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// What the server does with one connection.
@@ -58,15 +59,18 @@ impl Server {
 
     /// One that proves to be `localhost`.
     pub(super) fn encrypted(does: Vec<Does>) -> Self {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let certificate = include_str!("../../certificate/localhost.pem");
+        let key = include_str!("../../certificate/localhost.key.pem");
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
+            .with_single_cert(
+                vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()],
+                PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
+            )
             .unwrap();
-        Self::start(does, Some(Arc::new(config)), made.cert.pem())
+        Self::start(does, Some(Arc::new(config)), certificate.to_owned())
     }
 
     fn start(does: Vec<Does>, config: Option<Arc<ServerConfig>>, certificate: String) -> Self {

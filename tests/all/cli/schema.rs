@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use boon::{Compiler, Draft, SchemaIndex, Schemas};
 use futures::{StreamExt, stream};
 use hook_bus::{HookExecutionRequest, HookSystem};
 use hook_protocol::{Events, HookEventName, HookOutput};
@@ -9,7 +10,6 @@ use hook_settings::HookSource;
 use hook_settings::parse;
 use hook_settings::schema::{Field, FieldKind};
 use hook_tests::{Hook, Project, Served, fields, json, request, workspace};
-use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 const NAMES: [&str; 3] = ["settings", "messages", "payloads"];
@@ -18,22 +18,37 @@ fn schema(name: &str) -> Value {
     hook_bus::schema::named(name, &Events::built_in()).unwrap()
 }
 
-fn validator(schema: &Value) -> Validator {
-    jsonschema::options().with_draft(jsonschema::Draft::Draft202012).build(schema).unwrap()
+/// Whether a document is as its schema says.
+pub(super) struct Validator {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Validator {
+    /// A schema that is one by its own schema.
+    pub(super) fn new(schema: &Value) -> Self {
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.set_default_draft(Draft::V2020_12);
+        compiler.add_resource("schema.json", schema.clone()).unwrap();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        Self { schemas, index }
+    }
+
+    pub(super) fn is_valid(&self, value: &Value) -> bool {
+        self.schemas.validate(value, self.index).is_ok()
+    }
+
+    #[track_caller]
+    pub(super) fn assert_valid(&self, value: &Value) {
+        if let Err(error) = self.schemas.validate(value, self.index) {
+            panic!("{error:#}\n{value:#}");
+        }
+    }
 }
 
 /// The validator of something that a schema defines.
 fn validator_of(schema: &Value, name: &str) -> Validator {
-    validator(&json!({"$ref": format!("#/$defs/{name}"), "$defs": schema["$defs"]}))
-}
-
-#[track_caller]
-fn assert_valid(validator: &Validator, value: &Value) {
-    let errors: Vec<String> = validator
-        .iter_errors(value)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{value:#}");
+    Validator::new(&json!({"$ref": format!("#/$defs/{name}"), "$defs": schema["$defs"]}))
 }
 
 /// A schema that allows no field it does not name: what the engine writes has no others.
@@ -70,8 +85,7 @@ fn every_schema_is_printed_and_is_one() {
         assert_eq!((finished.status, finished.stderr.as_str()), (0, ""));
         let printed: Value = serde_json::from_str(&finished.stdout).unwrap();
         assert_eq!(printed, schema(name));
-        jsonschema::meta::validate(&printed).unwrap();
-        validator(&printed);
+        Validator::new(&printed);
         assert_eq!(Hook::new(&project, &["schema", name, "--json"]).run().stdout, finished.stdout);
     }
     let default = Hook::new(&project, &["schema"]).run().stdout;
@@ -128,13 +142,13 @@ fn settings_of_examples() -> Vec<Value> {
 
 #[test]
 fn settings_that_are_right_fit_the_schema() {
-    let schema = validator(&schema("settings"));
+    let schema = Validator::new(&schema("settings"));
     for settings in settings_of_examples() {
-        assert_valid(&schema, &settings);
+        schema.assert_valid(&settings);
     }
     let named =
         json!({"$schema": "https://example.org/settings.json", "theme": "dark", "hooks": {}});
-    assert_valid(&schema, &named);
+    schema.assert_valid(&named);
     let file = parse(&named.to_string(), HookSource::User, None);
     assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
 }
@@ -223,7 +237,7 @@ fn variants(value: &Value) -> Vec<Value> {
 
 #[test]
 fn the_schema_of_settings_knows_hooks_in_languages_of_agents() {
-    let schema = validator(&schema("settings"));
+    let schema = Validator::new(&schema("settings"));
     let hook = json!({"type": "command", "command": "x", "shell": "bash"});
     let mut own = hook.clone();
     own["language"] = json!("claude");
@@ -246,7 +260,7 @@ fn the_schema_of_settings_knows_hooks_in_languages_of_agents() {
 
 #[test]
 fn the_schema_of_settings_accepts_what_the_reader_accepts() {
-    let schema = validator(&schema("settings"));
+    let schema = Validator::new(&schema("settings"));
     let hook = json!({"type": "command", "command": "true", "name": "n", "description": "d", "timeout": 5000,
         "failBehavior": "block", "env": {"A": "b"}});
     let config = json!({"enabled": true, "disabled": ["a"], "defaultTimeout": 5000, "failBehavior": "continue",
@@ -375,7 +389,7 @@ async fn the_schema_of_requests_accepts_what_the_engine_accepts() {
                 older["payload"][alias] = value;
             }
         }
-        assert_valid(&schema, &older);
+        schema.assert_valid(&older);
         assert!(
             system
                 .bus()
@@ -485,10 +499,10 @@ async fn every_payload_that_a_hook_reads_fits_its_schema() {
         }
         let seen = project.read("seen");
         assert_eq!(seen.lines().count(), count);
-        let of_all = validator(&payloads);
-        let of_event = validator(&closed(schema(event.as_str())));
+        let of_all = Validator::new(&payloads);
+        let of_event = Validator::new(&closed(schema(event.as_str())));
         for line in seen.lines() {
-            assert_valid(&of_event, &json(line.as_bytes()));
+            of_event.assert_valid(&json(line.as_bytes()));
             assert!(of_all.is_valid(&json(line.as_bytes())), "{line}");
         }
         fs::remove_file(project.path().join("seen")).unwrap();
@@ -521,7 +535,7 @@ async fn every_message_of_a_server_fits_the_schema() {
     let messages = schema("messages");
     let (client, engine) =
         (validator_of(&messages, "client"), validator_of(&closed(messages.clone()), "engine"));
-    let either = validator(&messages);
+    let either = Validator::new(&messages);
     let call = |id: &str| request("BeforeTool", &json!({"tool_name": "t", "tool_input": {}}), id);
     let mut streams = call("streams");
     streams["streams"] = json!(true);
@@ -542,7 +556,7 @@ async fn every_message_of_a_server_fits_the_schema() {
     ];
     let mut served = Served::start(&project).await;
     for message in &sent {
-        assert_valid(&client, message);
+        client.assert_valid(message);
         served.send(format!("{message}\n")).await;
     }
     for broken in [
@@ -560,7 +574,7 @@ async fn every_message_of_a_server_fits_the_schema() {
     assert_eq!(status, Some(0));
     let mut kinds = std::collections::BTreeSet::new();
     for message in &received {
-        assert_valid(&engine, message);
+        engine.assert_valid(message);
         assert!(either.is_valid(message));
         // The lines of a recording have no type, but for the first.
         kinds.insert(message["type"].as_str().unwrap_or("line"));
@@ -578,11 +592,11 @@ async fn every_message_of_a_server_fits_the_schema() {
     assert_eq!(received.iter().filter(|it| it["type"] == "hook-execution-response").count(), 11);
     // The greeting is read by whoever starts the server; what was missed, by one who does not read.
     let hello = Hook::new(&project, &["serve", "--stdio", "--settings=settings.json"]).run();
-    assert_valid(&engine, &hello.lines()[0]);
-    assert_valid(&engine, &json!({"type": "hook-lagged", "missed": 12}));
-    assert_valid(&engine, &json!({"at": 7, "missed": 12}));
-    assert_valid(&engine, &json!({"at": 7, "request": 1, "message": {}, "withheld": "why"}));
-    assert_valid(&engine, &json!({"type": "hook-refused", "message": "full"}));
+    engine.assert_valid(&hello.lines()[0]);
+    engine.assert_valid(&json!({"type": "hook-lagged", "missed": 12}));
+    engine.assert_valid(&json!({"at": 7, "missed": 12}));
+    engine.assert_valid(&json!({"at": 7, "request": 1, "message": {}, "withheld": "why"}));
+    engine.assert_valid(&json!({"type": "hook-refused", "message": "full"}));
 }
 
 #[tokio::test]
@@ -610,8 +624,8 @@ async fn every_recorded_answer_fits_the_schema() {
     };
     let mut answers = stream::iter(cases).map(ask).buffer_unordered(8);
     while let Some((asked, said)) = answers.next().await {
-        assert_valid(&client, &asked);
-        said.iter().for_each(|message| assert_valid(&engine, message));
+        client.assert_valid(&asked);
+        said.iter().for_each(|message| engine.assert_valid(message));
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, start};
+use crate::place::{Place, run, start, until};
 
 struct Served {
     process: std::process::Child,
@@ -86,4 +86,92 @@ fn a_worker_that_is_no_worker_blocks_as_a_guard() {
     let more = json!({"type": "worker", "failBehavior": "block"});
     let fired = place.fire(&place.settings(&place.probe_with("say 'no message'"), more));
     assert_eq!(fired.code, 2, "{fired:?}");
+}
+
+/// A server of the project at its own socket, with a worker of the user as the hook.
+fn shared_server(place: &Place) -> (std::process::Child, std::path::PathBuf) {
+    let hook = json!({"type": "worker", "command": place.probe_with("worker steady"), "failBehavior": "block"});
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": [hook]}]}});
+    std::fs::create_dir_all(place.roaming().join("hooks")).unwrap();
+    std::fs::write(place.roaming().join(r"hooks\settings.json"), settings.to_string()).unwrap();
+    let process = start(place.hook(&["serve", "--socket"]));
+    let folder = place.local().join(r"hook\run");
+    let socket = || {
+        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        files.map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "sock"))
+    };
+    until("the server listens", || socket().is_some());
+    (process, socket().unwrap())
+}
+
+fn bridged(place: &Place) -> crate::place::Finished {
+    run(place.hook(&["bridge", "claude", "PreToolUse"]), &crate::agents::claude_call(place))
+}
+
+#[test]
+fn a_server_on_a_named_pipe_is_asked_and_shares_its_workers() {
+    let place = Place::new();
+    let (mut server, socket) = shared_server(&place);
+    for call in ["call 1", "call 2"] {
+        let answer = bridged(&place);
+        assert!(answer.stdout.contains(call), "{answer:?}");
+    }
+    let listed = place.run(&["list", "--json"]);
+    assert!(listed.stdout.contains(&json!(socket).to_string()), "{listed:?}");
+    let second = place.run(&["serve", "--socket"]);
+    assert!(second.stderr.contains("a server listens there already"), "{second:?}");
+    assert!(bridged(&place).stdout.contains("call 3"), "and the first one still answers");
+    // A killed server leaves its file behind, and the next one replaces it.
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(socket.exists());
+    assert!(bridged(&place).stdout.contains("call 1"), "the engine runs in the bridge");
+    let left = std::fs::read(&socket).unwrap();
+    let mut next = start(place.hook(&["serve", "--socket"]));
+    until("the next server listens", || std::fs::read(&socket).is_ok_and(|it| it != left));
+    assert!(bridged(&place).stdout.contains("call 1"));
+    assert!(bridged(&place).stdout.contains("call 2"));
+    next.kill().unwrap();
+    next.wait().unwrap();
+}
+
+#[test]
+fn a_server_that_does_not_prove_itself_is_not_asked() {
+    let place = Place::new();
+    let (mut server, socket) = shared_server(&place);
+    let text = std::fs::read_to_string(&socket).unwrap();
+    let (pipe, proof) = text.split_once('\n').unwrap();
+    assert!(pipe.starts_with(r"\\.\pipe\hook-"), "{pipe}");
+    assert_eq!(proof.len(), 65, "{proof}");
+    // As where another user's server took the name.
+    std::fs::write(&socket, format!("{pipe}\n{}\n", "0".repeat(64))).unwrap();
+    let answer = bridged(&place);
+    assert!(answer.stdout.contains("call 1"), "the engine runs in the bridge: {answer:?}");
+    let tailed = place.run(&["tail"]);
+    assert!(tailed.stderr.contains("is not yours"), "{tailed:?}");
+    let elsewhere = place.project().join("own.sock");
+    let refused = place.run(&["serve", "--socket", elsewhere.to_str().unwrap()]);
+    assert!(refused.stderr.contains("others may be able to change"), "{refused:?}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn a_bridge_starts_a_server_for_later_calls_and_ends_without_it() {
+    let place = Place::new();
+    let hook = json!({"type": "worker", "command": place.probe_with("worker steady")});
+    let settings =
+        json!({"hooksConfig": {"server": "auto"}, "hooks": {"BeforeTool": [{"hooks": [hook]}]}});
+    std::fs::create_dir_all(place.roaming().join("hooks")).unwrap();
+    std::fs::write(place.roaming().join(r"hooks\settings.json"), settings.to_string()).unwrap();
+    // Its output ends with it, although the server goes on.
+    assert!(bridged(&place).stdout.contains("call 1"));
+    until("the server answers", || bridged(&place).stdout.contains("call 2"));
+    let ended = place.run(&["uninstall"]);
+    assert!(ended.stdout.contains("ended the server"), "{ended:?}");
+    let folder = place.local().join(r"hook\run");
+    until("the pipe is closed", || {
+        let files = std::fs::read_dir(&folder).unwrap().flatten();
+        !files.map(|it| it.path()).any(|it| it.extension().is_some_and(|it| it == "sock"))
+    });
 }

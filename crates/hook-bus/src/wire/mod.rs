@@ -4,14 +4,12 @@ mod bridge;
 mod client;
 mod follow;
 mod greeting;
-#[cfg_attr(not(any(unix, test)), expect(dead_code, reason = "only a socket has several clients"))]
 mod line_budget;
 mod live;
 mod message;
 mod queues;
 mod server_call;
 mod services;
-#[cfg(unix)]
 mod socket;
 mod status;
 mod stdio;
@@ -25,9 +23,10 @@ pub use live::{ClientHello, ErrorReply, LiveMessage};
 pub use message::{ClientMessage, InvalidLine};
 pub use server_call::{ExpectedServer, ServerCallError, call_server};
 #[cfg(unix)]
+pub use socket::process_group_of;
 pub use socket::{
-    MAX_CLIENTS, SocketError, SocketListener, SocketServer, connect, default_socket_path,
-    process_group_of,
+    Connection, ConnectionReader, ConnectionWriter, MAX_CLIENTS, SocketError, SocketListener,
+    SocketServer, connect, default_socket_path,
 };
 pub use status::{RegisteredHook, request_registered, request_states};
 pub use stdio::serve_stdio;

@@ -17,7 +17,6 @@ use hook_settings::language::Language;
 
 use super::background::{self, BackgroundArguments};
 use super::input::object_of;
-#[cfg(unix)]
 use super::serve::own_socket;
 use super::while_signals;
 use crate::context::{Context, answer_deadline, show_settings_problems};
@@ -148,12 +147,10 @@ pub(crate) async fn run(
 /// The reason why the project's own server did not answer.
 enum Unasked {
     NoServer,
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no server to ask"))]
     Failed(String),
 }
 
 /// Blocks for the guards that programs registered at the project's own server.
-#[cfg(unix)]
 fn block_for_guards(
     unasked: &Unasked,
     context: &Context,
@@ -167,9 +164,6 @@ fn block_for_guards(
     };
     guards::block_for_remembered(system, &socket, reason, printer);
 }
-
-#[cfg(not(unix))]
-fn block_for_guards(_: &Unasked, _: &Context, _: &HookSystem, _: &mut Printer) {}
 
 pub(super) fn agent(name: &str) -> Result<&'static Agent, CommandError> {
     NamedAgent::parse(name).map(|NamedAgent(agent)| agent).map_err(CommandError::Usage)

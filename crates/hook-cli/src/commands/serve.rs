@@ -13,7 +13,7 @@ use clap::{ArgGroup, Args};
 use futures::StreamExt;
 use hook_bus::bridge::BridgeState;
 use hook_bus::live;
-use hook_bus::wire::{ClientEnd, serve_stdio};
+use hook_bus::wire::{self, ClientEnd, SocketServer, default_socket_path, serve_stdio};
 use hook_bus::{HookRegistration, HookSystem, RegistrationChange, Subscription};
 use hook_json::text::{PathText, shortened};
 use hook_protocol::HookEventName;
@@ -26,7 +26,6 @@ use crate::context::{self, Context};
 use crate::error::CommandError;
 use crate::exit_code::{self, Status};
 use crate::fleet::FleetArguments;
-#[cfg(unix)]
 use crate::guards;
 use crate::output::Printer;
 use crate::recording::{self, Recording};
@@ -56,7 +55,7 @@ pub(crate) struct Arguments {
     /// Talk over standard input and output
     #[arg(long, group = "way")]
     stdio: bool,
-    /// Serve many clients at once over a Unix socket, which is made there for this user alone; without a path at the project's own place, where `hook bridge` and `hook tail` look for it
+    /// Serve many clients at once over a socket, which is made there for this user alone (a Unix socket; on Windows a named pipe, and a file that leads to it); without a path at the project's own place, where `hook bridge` and `hook tail` look for it
     #[arg(long, value_name = "PATH", group = "way", num_args = 0..=1)]
     socket: Option<Option<PathBuf>>,
     /// Serve clients over gRPC at `unix:PATH`, or at `HOST:PORT` with a token that they must have; in builds with `--features remote`
@@ -133,7 +132,7 @@ pub(crate) async fn run(
     };
     let registrations = system.bus().subscribe::<HookRegistration>();
     let socket = match &path {
-        Some(path) => Some(Socket::bind(path).await?),
+        Some(path) => Some(SocketServer::bind(path).await?),
         None => None,
     };
     let remote = grpc::Server::bind(arguments, context.project()).await?;
@@ -205,18 +204,13 @@ pub(crate) async fn run(
 
 /// Blocks for the guards of the project's own server, if that has ended: whoever starts this one may
 /// do so in its place.
-#[cfg(unix)]
 async fn block_for_guards(system: &HookSystem, context: &Context, printer: &mut Printer) {
     let Ok(socket) = own_socket(context.project()) else { return };
-    if !context.has_only_defaults() || hook_bus::wire::connect(&socket).await.is_ok() {
+    if !context.has_only_defaults() || wire::connect(&socket).await.is_ok() {
         return;
     }
     guards::block_for_remembered(system, &socket, "the project's own server has ended", printer);
 }
-
-#[cfg(not(unix))]
-#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
-async fn block_for_guards(_: &HookSystem, _: &Context, _: &mut Printer) {}
 
 /// Activates guards of the previous server that clients have not registered again yet.
 fn restore_guards(system: &HookSystem, place: &Path, printer: &mut Printer) {
@@ -238,20 +232,14 @@ fn restore_guards(system: &HookSystem, place: &Path, printer: &mut Printer) {
 }
 
 /// Returns the path of the project's own socket.
-#[cfg(unix)]
 pub(crate) fn own_socket(project: &Path) -> Result<PathBuf, CommandError> {
-    hook_bus::wire::default_socket_path(project).ok_or(CommandError::NoHome)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn own_socket(_: &Path) -> Result<PathBuf, CommandError> {
-    Err(CommandError::no_sockets())
+    default_socket_path(project).ok_or(CommandError::NoHome)
 }
 
 /// The transports for clients: standard input and output, a socket, gRPC, a broker, or several.
 struct Serving {
     stdio: bool,
-    socket: Option<Socket>,
+    socket: Option<SocketServer>,
     remote: Option<grpc::Server>,
     engine: Option<nats::Server>,
     metrics: Option<metrics::Server>,
@@ -451,23 +439,5 @@ impl Hangups {
 
     async fn next(&mut self) {
         std::future::pending().await
-    }
-}
-
-#[cfg(unix)]
-type Socket = hook_bus::wire::SocketServer;
-
-/// A placeholder for systems without Unix sockets.
-#[cfg(not(unix))]
-enum Socket {}
-
-#[cfg(not(unix))]
-impl Socket {
-    async fn bind(_: &std::path::Path) -> Result<Self, CommandError> {
-        Err(CommandError::no_sockets())
-    }
-
-    async fn serve(self, _: &Arc<HookSystem>, _: &CancellationToken) {
-        match self {}
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hook_bus::wire::{Line, Tail};
+use hook_bus::wire::{self, Line, Tail};
 use hook_json::RawJson;
 use hook_json::text::PathText;
 
@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         Some(socket) => socket.clone(),
         None => default_socket(context.project())?,
     };
-    let (reader, writer) = connect(&socket).await.inspect_err(|_| {
+    let connection = wire::connect(&socket).await.inspect_err(|_| {
         if let Ok(own) = own_socket(context.project())
             && own != socket
         {
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
             ));
         }
     })?;
-    let mut tail = Tail::start(reader, writer).await?;
+    let mut tail = Tail::start(connection.reader, connection.writer).await?;
     printer.note(&format!("following {}", socket.shown()));
     let mut lines = render::TailLines::default();
     while let Some(line) = tail.next().await? {
@@ -89,16 +89,4 @@ fn default_socket(project: &Path) -> Result<PathBuf> {
                 .to_owned(),
         )),
     }
-}
-
-#[cfg(unix)]
-async fn connect(
-    socket: &Path,
-) -> Result<(tokio::net::unix::OwnedReadHalf, tokio::net::unix::OwnedWriteHalf)> {
-    Ok(hook_bus::wire::connect(socket).await?.into_split())
-}
-
-#[cfg(not(unix))]
-async fn connect(_: &Path) -> Result<(tokio::io::Empty, tokio::io::Empty)> {
-    Err(CommandError::no_sockets())
 }

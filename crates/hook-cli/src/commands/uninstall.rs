@@ -8,7 +8,6 @@ use hook_settings::{data_home, state_home};
 use serde_json::json;
 
 use super::connect;
-#[cfg(unix)]
 use super::serve::own_socket;
 use crate::context::Context;
 use crate::error::Result;
@@ -40,7 +39,7 @@ const PROJECT_HOOKS: &str = ".hooks";
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let status = connect::disconnect_all(arguments.dry_run, context, printer).await?;
     for (socket, process) in servers(context).await {
-        let is_ended = !arguments.dry_run && end(process);
+        let is_ended = !arguments.dry_run && end(&socket, process);
         let what = match (arguments.dry_run, is_ended) {
             (true, _) => "would end",
             (false, true) => "ended",
@@ -48,7 +47,8 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         };
         let object = json!({"server": socket, "process": process, "ended": is_ended});
         let server = socket.shown();
-        let text = |_: &Printer| format!("{what} the server at {server}, process {process}\n");
+        let process = process.map_or_else(String::new, |process| format!(", process {process}"));
+        let text = |_: &Printer| format!("{what} the server at {server}{process}\n");
         printer.show(&(object, text)).await?;
     }
     let own = Installation::current()
@@ -95,9 +95,9 @@ fn remaining_paths(context: &Context) -> Vec<(&'static str, PathBuf)> {
     existing.filter(|(_, path)| path.exists()).collect()
 }
 
-/// Returns the servers that answer agents in all projects: their sockets and process ids.
-#[cfg(unix)]
-async fn servers(context: &Context) -> Vec<(PathBuf, i32)> {
+/// Returns the servers that answer agents in all projects: their sockets, and process ids where the
+/// system reports them.
+async fn servers(context: &Context) -> Vec<(PathBuf, Option<i32>)> {
     let folder = own_socket(context.project()).ok();
     let folder = folder.as_deref().and_then(Path::parent);
     let mut found = Vec::new();
@@ -109,29 +109,23 @@ async fn servers(context: &Context) -> Vec<(PathBuf, i32)> {
             continue;
         }
         // A socket that nobody answers at was left behind.
-        let Ok(stream) = hook_bus::wire::connect(&path).await else { continue };
-        let process = stream.peer_cred().ok().and_then(|peer| peer.pid());
-        found.extend(process.map(|process| (path, process)));
+        let Ok(connection) = hook_bus::wire::connect(&path).await else { continue };
+        found.push((path, connection.process));
     }
     found
 }
 
-#[cfg(not(unix))]
-#[expect(clippy::unused_async, reason = "where there are sockets, it waits")]
-async fn servers(_: &Context) -> Vec<(PathBuf, i32)> {
-    Vec::new()
-}
-
 /// Asks a server to end, as with a signal from its terminal. Returns `true` if it was signalled.
 #[cfg(unix)]
-fn end(process: i32) -> bool {
-    let process = rustix::process::Pid::from_raw(process);
+fn end(_: &Path, process: Option<i32>) -> bool {
+    let process = process.and_then(rustix::process::Pid::from_raw);
     process.is_some_and(|process| {
         rustix::process::kill_process(process, rustix::process::Signal::TERM).is_ok()
     })
 }
 
+/// Takes a server's socket away, whereupon it ends within seconds. Returns `true` if that was done.
 #[cfg(not(unix))]
-fn end(_: i32) -> bool {
-    false
+fn end(socket: &Path, _: Option<i32>) -> bool {
+    std::fs::remove_file(socket).is_ok()
 }

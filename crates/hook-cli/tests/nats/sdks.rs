@@ -128,10 +128,9 @@ esac
 
 /// One of these settings, whose engine is that user.
 fn place(settings: &str, files: &Path, engine: &str, is_encrypted: bool) -> Option<Place> {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let (certificate, key) = (files.join("cert.pem"), files.join("key.pem"));
-    std::fs::write(&certificate, made.cert.pem()).unwrap();
-    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let certificates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/certificate");
+    let certificate = certificates.join("localhost.pem");
+    let key = certificates.join("localhost.key.pem");
     let tls = format!("tls {{ cert_file: {certificate:?}, key_file: {key:?} }}\n");
     let broker = match is_encrypted {
         true => Broker::start_with(&format!("{tls}{settings}"))?,

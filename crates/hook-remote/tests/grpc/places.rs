@@ -1,6 +1,7 @@
 //! Where a server may be, and who may come in there.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use hook_bus::HookSystem;
@@ -15,7 +16,7 @@ use tonic_health::pb::health_client::HealthClient;
 
 use crate::support::{Server, before_tool, pre_tool_use, within};
 
-fn mode(path: &std::path::Path) -> u32 {
+fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
@@ -94,13 +95,11 @@ async fn outside_of_loopback_it_must_be_encrypted() {
         assert!(wrong.parse::<GrpcEndpoint>().is_err(), "{wrong}");
     }
 
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let certificates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/certificate");
     let tls = TlsFiles {
-        certificate: folder.path().join("cert.pem"),
-        key: folder.path().join("key.pem"),
+        certificate: certificates.join("localhost.pem"),
+        key: certificates.join("localhost.key.pem"),
     };
-    std::fs::write(&tls.certificate, made.cert.pem()).unwrap();
-    std::fs::write(&tls.key, made.signing_key.serialize_pem()).unwrap();
     let server = GrpcServer::bind(&everywhere, Some(&tls), Some(&token)).await.unwrap();
     let port = server.endpoint().to_string().rsplit_once(':').unwrap().1.to_owned();
     let system = Arc::new(HookSystem::builder(folder.path()).build().unwrap());
@@ -110,7 +109,7 @@ async fn outside_of_loopback_it_must_be_encrypted() {
         async move { server.serve(&system, &stop).await }
     });
     let trusted = ClientTlsConfig::new()
-        .ca_certificate(Certificate::from_pem(made.cert.pem()))
+        .ca_certificate(Certificate::from_pem(std::fs::read(&tls.certificate).unwrap()))
         .domain_name("localhost");
     let channel = Endpoint::from_shared(format!("https://127.0.0.1:{port}")).unwrap();
     let channel = within(channel.tls_config(trusted).unwrap().connect()).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use hook_remote::nats::{NatsBus, NatsEngine, NatsError, NatsOptions};
 
@@ -58,11 +59,9 @@ fn credentials_are_for_their_owner_alone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_with_a_certificate_is_asked_over_tls() {
-    let folder = tempfile::tempdir().unwrap();
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
-    fs::write(&certificate, made.cert.pem()).unwrap();
-    fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let certificates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/certificate");
+    let certificate = certificates.join("localhost.pem");
+    let key = certificates.join("localhost.key.pem");
     let tls = format!("tls {{ cert_file: {certificate:?}, key_file: {key:?} }}\n");
     let Some(broker) = Broker::start_with(&tls) else { return };
     let options = NatsOptions::new(format!("tls://localhost:{}", broker.port));

@@ -38,6 +38,7 @@ impl DirectCommand {
         variables: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
     ) -> Option<Self> {
         let words = windows_words(command, project.to_str()?)?;
+        let words: Vec<String> = words.into_iter().map(|(word, _)| word).collect();
         let is_program = words.first().is_some_and(|name| !is_builtin_or_keyword(name));
         is_program.then(|| Self { words, programs: Programs::of(variables) })
     }

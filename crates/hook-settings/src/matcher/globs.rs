@@ -191,6 +191,8 @@ impl PathGlobs {
                 glob.strip_suffix("/**").filter(|prefix| !prefix.is_empty() && !is_excluded);
             for glob in directory.into_iter().chain([&*glob]) {
                 let compiled = GlobBuilder::new(glob)
+                    // An exclusion of another case is no reason not to ask.
+                    .case_insensitive(path::IGNORES_CASE && !is_excluded)
                     .literal_separator(true)
                     .backslash_escape(true)
                     .empty_alternates(true)

@@ -3,12 +3,43 @@
 
 use std::borrow::Cow;
 
+/// `true` on systems whose names are usually the same in any case.
+pub(super) const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
+
 /// Returns a path with `/` between its components, on every system.
 pub(super) fn with_slashes(path: &str) -> Cow<'_, str> {
-    match cfg!(windows) && path.contains('\\') {
-        true => Cow::Owned(path.replace('\\', "/")),
+    match cfg!(windows) {
+        true => of_windows(path),
         false => Cow::Borrowed(path),
     }
+}
+
+/// Returns a path of Windows with `/` between its components and one spelling of each name:
+/// `a\.env::$DATA`, `a\.env. ` and `\\?\C:\a\.env` open the file `.env`, as its plain name does.
+fn of_windows(path: &str) -> Cow<'_, str> {
+    let slashed = match path.contains('\\') {
+        true => Cow::Owned(path.replace('\\', "/")),
+        false => Cow::Borrowed(path),
+    };
+    let device = ["//?/", "//./"].iter().find_map(|prefix| slashed.strip_prefix(prefix));
+    let plain = device.unwrap_or(&slashed);
+    let has_drive = plain.get(1..2) == Some(":");
+    let is_plain = |(index, name): (usize, &str)| {
+        let names_stream = name.contains(':') && !(index == 0 && has_drive);
+        !names_stream && !(name.ends_with(['.', ' ']) && name != "." && name != "..")
+    };
+    if device.is_none() && plain.split('/').enumerate().all(is_plain) {
+        return slashed;
+    }
+    let names = plain.split('/').enumerate().map(|(index, name)| {
+        let drive = if index == 0 && has_drive { 2 } else { 0 };
+        let (drive, name) = name.split_at(drive);
+        let name = name.split(':').next().unwrap_or(name);
+        let trimmed =
+            if matches!(name, "." | "..") { name } else { name.trim_end_matches(['.', ' ']) };
+        format!("{drive}{trimmed}")
+    });
+    Cow::Owned(names.collect::<Vec<_>>().join("/"))
 }
 
 /// Returns `true` if a path begins at a root: `/`, or a drive on Windows.
@@ -71,7 +102,11 @@ pub(super) fn ancestor(directory: &str, levels: usize) -> &str {
 
 /// Returns the rest of a path that is inside a directory, or is that directory.
 pub(super) fn strip_directory<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
-    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    let directory = directory.trim_end_matches('/');
+    let rest = path.strip_prefix(directory).or_else(|| {
+        let (begin, rest) = path.split_at_checked(directory.len())?;
+        (IGNORES_CASE && begin.to_lowercase() == directory.to_lowercase()).then_some(rest)
+    })?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
@@ -100,6 +135,23 @@ mod tests {
             ("/a/...", "/a/..."),
         ] {
             assert_eq!(normalized(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_windows_has_one_spelling() {
+        for (path, expected) in [
+            (r"C:\a\.env", "C:/a/.env"),
+            (r"\\?\C:\a\.env", "C:/a/.env"),
+            (r"\\.\C:\a\.env", "C:/a/.env"),
+            (r"C:\a\.env::$DATA", "C:/a/.env"),
+            (r"C:\a.\.env. .", "C:/a/.env"),
+            (".env:stream", ".env"),
+            ("C:.env ", "C:.env"),
+            (r"..\.\a", ".././a"),
+            ("/größe/b", "/größe/b"),
+        ] {
+            assert_eq!(of_windows(path), expected, "{path}");
         }
     }
 

@@ -6,14 +6,14 @@
 //! ```
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod conversation;
 
 use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use conversation::{Turn, turns};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hook_json::{RawJson, RawObject};
 use hook_translate::{Sdk, from_stable_request, to_stable_request};
 use serde_json::{Value, json};
@@ -43,34 +43,41 @@ fn answer(shown: &RawObject, edited: bool) -> RawObject {
     object(&json!({ "messages": messages }))
 }
 
-fn translate(criterion: &mut Criterion) {
+fn main() {
     let turns = turns();
     for (sdk, write) in SDKS {
         let request = write(&turns);
         let base = object(&request);
         let shown = to_stable_request(sdk, &base).unwrap().value;
-        let mut group = criterion.benchmark_group(sdk.as_str());
-        group.throughput(Throughput::Bytes(base.as_str().len() as u64));
-        group.measurement_time(Duration::from_secs(4));
-        group.bench_function("limit: serialize twice", |bencher| {
-            bencher.iter(|| {
-                for _ in 0..2 {
-                    black_box(serde_json::to_string(black_box(&request)).unwrap());
-                }
-            });
+        let measured = |name: &str, work: &mut dyn FnMut()| {
+            let median = median(work);
+            let rate = base.as_str().len() as f64 / median.as_secs_f64() / 1e6;
+            println!("{:<17} {name:<22} {median:>10.1?} {rate:>7.0} MB/s", sdk.as_str());
+        };
+        measured("limit: serialize twice", &mut || {
+            for _ in 0..2 {
+                black_box(serde_json::to_string(black_box(&request)).unwrap());
+            }
         });
         for (name, edited) in [("unchanged", false), ("one message edited", true)] {
             let answer = answer(&shown, edited);
-            group.bench_function(name, |bencher| {
-                bencher.iter(|| {
-                    black_box(to_stable_request(sdk, black_box(&base)).unwrap());
-                    from_stable_request(sdk, black_box(&answer), Some(&base)).unwrap()
-                });
+            measured(name, &mut || {
+                black_box(to_stable_request(sdk, black_box(&base)).unwrap());
+                black_box(from_stable_request(sdk, black_box(&answer), Some(&base)).unwrap());
             });
         }
-        group.finish();
     }
 }
 
-criterion_group!(benches, translate);
-criterion_main!(benches);
+/// The median of the times that some work takes, in four seconds.
+fn median(work: &mut dyn FnMut()) -> Duration {
+    let started = Instant::now();
+    let mut times = Vec::new();
+    while started.elapsed() < Duration::from_secs(4) {
+        let begun = Instant::now();
+        work();
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    times[times.len() / 2]
+}

@@ -44,6 +44,19 @@ pub enum SocketError {
         /// A directory on its path.
         directory: PathBuf,
     },
+    /// The directory of the path is outside of the user's own, and others may change it.
+    #[error(
+        "failed to make the socket {}: others may be able to change the directory {}, which is not in {}; name a path in there",
+        path.shown(), directory.shown(), home.shown()
+    )]
+    OutsideHome {
+        /// The socket.
+        path: PathBuf,
+        /// Its directory.
+        directory: PathBuf,
+        /// The user's own directory.
+        home: PathBuf,
+    },
     /// Something else is at the path.
     #[error(
         "failed to make the socket {}: there is something else of that name; name another path, or move it away",

@@ -1,24 +1,26 @@
-//! Serving many clients at once over a Unix socket that only its owner can use.
+//! Serving many clients at once over a socket that only its owner can use: a Unix socket, or on
+//! Windows a named pipe.
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `listener` | the socket and its listener, for other protocols than lines |
-//! | `socket_file` | the socket's file: checks of its path, creation and removal |
-//! | `peer` | the process on the other end, and its disconnection |
+//! | `unix`, `windows` | the listener, connections, and the file at the socket's path |
+//! | `default_path` | the socket of a project's own server |
 
 mod default_path;
 mod error;
-mod listener;
-mod peer;
-mod socket_file;
+#[cfg(unix)]
+#[path = "unix/mod.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod system;
 
 use std::io;
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{UnixListener, UnixStream};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
@@ -31,10 +33,10 @@ use super::message::refused_line;
 use crate::system::HookSystem;
 pub use default_path::default_socket_path;
 pub use error::SocketError;
-pub use listener::SocketListener;
-pub use peer::{connect, process_group_of};
-use peer::{hung_up, is_permitted};
-use socket_file::SocketFile;
+use system::Accepted;
+#[cfg(unix)]
+pub use system::process_group_of;
+pub use system::{ConnectionReader, ConnectionWriter, SocketListener, connect};
 
 /// The default maximum number of clients of a server.
 pub const MAX_CLIENTS: usize = 64;
@@ -44,7 +46,21 @@ pub const MAX_CLIENTS: usize = 64;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
-/// A Unix socket that serves a hook system.
+/// The time that a refused client has to take the reason.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A connection to a server.
+#[derive(Debug)]
+pub struct Connection {
+    /// The server's messages.
+    pub reader: ConnectionReader,
+    /// The messages for the server.
+    pub writer: ConnectionWriter,
+    /// The server's process, if the system reports it.
+    pub process: Option<i32>,
+}
+
+/// A socket that serves a hook system.
 /// ```
 /// use std::sync::Arc;
 ///
@@ -72,8 +88,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// ```
 #[derive(Debug)]
 pub struct SocketServer {
-    listener: UnixListener,
-    file: SocketFile,
+    listener: SocketListener,
     max_clients: usize,
     connected: watch::Sender<usize>,
 }
@@ -81,14 +96,16 @@ pub struct SocketServer {
 impl SocketServer {
     /// Creates the socket: readable and writable by its owner only, in a directory that no other
     /// user can change. A missing directory is created, for the owner alone. The owner's stale
-    /// socket is replaced; anything else at the path is kept.
+    /// socket is replaced; anything else at the path is kept. On Windows the socket is a named pipe
+    /// with access for its owner only, and the path is that of a file by which clients find it; it
+    /// must be within the user's own folder.
     ///
     /// # Errors
     /// If the socket cannot be created, or not safely.
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
-        let (file, listener) = SocketFile::create(path.as_ref()).await?;
+        let listener = SocketListener::bind(path).await?;
         let connected = watch::Sender::new(0);
-        Ok(Self { listener, file, max_clients: MAX_CLIENTS, connected })
+        Ok(Self { listener, max_clients: MAX_CLIENTS, connected })
     }
 
     /// Sets the maximum number of clients; further ones are refused with a message.
@@ -105,7 +122,7 @@ impl SocketServer {
 
     /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        self.listener.path()
     }
 
     /// Serves clients until `stop` is cancelled, each as [`serve_client`](super::serve_client)
@@ -117,17 +134,17 @@ impl SocketServer {
     /// # Cancellation
     /// Dropping the future closes every client's connection and cancels its requests.
     pub async fn serve(self, system: &Arc<HookSystem>, stop: &CancellationToken) {
-        let Self { listener, file, max_clients, connected } = self;
+        let Self { listener, max_clients, connected } = self;
         let mut clients =
             Clients { tasks: JoinSet::new(), max_clients, line_budget: LineBudget::new() };
         let mut pause = AcceptPause::default();
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                accepted = listener.accept(), if pause.until.is_none() => match accepted {
-                    Ok((stream, _)) => {
+                accepted = listener.accept_any(), if pause.until.is_none() => match accepted {
+                    Ok(client) => {
                         pause = AcceptPause::default();
-                        clients.admit(stream, system, stop);
+                        clients.admit(client, system, stop);
                     }
                     Err(error) => pause.begin(&error),
                 },
@@ -136,8 +153,7 @@ impl SocketServer {
             }
             connected.send_replace(clients.tasks.len());
         }
-        // Remove the file first: a program that starts now may become the new server.
-        drop(file);
+        // A program that starts now may become the new server.
         drop(listener);
         while let Some(ended) = clients.tasks.join_next().await {
             log_end(ended);
@@ -154,13 +170,13 @@ struct Clients {
 }
 
 impl Clients {
-    fn admit(&mut self, stream: UnixStream, system: &Arc<HookSystem>, stop: &CancellationToken) {
+    fn admit(&mut self, client: Accepted, system: &Arc<HookSystem>, stop: &CancellationToken) {
         // Do not count clients that have ended.
         while let Some(ended) = self.tasks.try_join_next() {
             log_end(ended);
         }
-        if !is_permitted(&stream) {
-            refuse(&stream, "only the user that started this server may use it");
+        if !client.is_permitted() {
+            self.refuse(client, "only the user that started this server may use it");
             return;
         }
         if self.tasks.len() >= self.max_clients {
@@ -168,38 +184,40 @@ impl Clients {
                 "this server has {} clients already, as many as it serves; try again later",
                 self.max_clients
             );
-            refuse(&stream, &message);
+            self.refuse(client, &message);
             return;
         }
-        let monitor = match second_handle(&stream) {
-            Ok(watched) => watched,
+        let disconnection = match client.disconnection() {
+            Ok(disconnection) => disconnection,
             Err(error) => {
-                refuse(&stream, &format!("this server cannot serve another client now: {error}"));
+                let message = format!("this server cannot serve another client now: {error}");
+                self.refuse(client, &message);
                 return;
             }
         };
-        let (system, stop, group) = (Arc::clone(system), stop.clone(), process_group_of(&stream));
+        let (system, stop, group) = (Arc::clone(system), stop.clone(), client.process_group());
         let budget = self.line_budget.clone();
         self.tasks.spawn(async move {
-            let (reader, writer) = stream.into_split();
+            let (reader, writer) = client.into_split();
             let lines = LineReader::new(reader).with_budget(ClientBudget::new(&budget));
-            serve_until_disconnected(&system, lines, writer, &stop, group, hung_up(monitor)).await
+            serve_until_disconnected(&system, lines, writer, &stop, group, disconnection).await
         });
     }
-}
 
-/// Returns a second handle of the same connection, to watch it while the first is in use.
-fn second_handle(stream: &UnixStream) -> io::Result<UnixStream> {
-    let other = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
-    UnixStream::from_std(other)
-}
-
-/// Sends the reason in one line, if that needs no waiting, and closes the connection.
-fn refuse(stream: &UnixStream, message: &str) {
-    tracing::warn!(target: "hook::serve", "client refused: {message}");
-    let mut line = refused_line(message);
-    line.push(b'\n');
-    let _ = stream.try_write(&line);
+    /// Sends the reason in one line and closes the connection.
+    fn refuse(&mut self, client: Accepted, message: &str) {
+        tracing::warn!(target: "hook::serve", "client refused: {message}");
+        if self.tasks.len() >= 2 * self.max_clients {
+            return;
+        }
+        let mut line = refused_line(message);
+        line.push(b'\n');
+        self.tasks.spawn(async move {
+            let (_, mut writer) = client.into_split();
+            let _ = tokio::time::timeout(REFUSAL_TIMEOUT, writer.write_all(&line)).await;
+            Ok(ClientEnd::Finished)
+        });
+    }
 }
 
 fn log_end(ended: Result<io::Result<ClientEnd>, JoinError>) {

@@ -1,35 +1,32 @@
 //! Calls to the project's own server, if it runs. They need no start of an engine, and hooks that
 //! clients registered at the server run too.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use hook_agents::{Agent, AgentRequest};
 use hook_bus::bridge::BridgeAnswer;
-#[cfg(unix)]
+use hook_bus::wire::{self, BridgeMessage, Connection, ServerCallError};
+use hook_files::file_lock::FileLock;
 use hook_json::text::PathText;
 
-use crate::context::Context;
+use crate::context::{Context, answer_deadline};
+use crate::server::{OwnServer, connect};
 
 /// The maximum time by which the server answers before the call's deadline.
-#[cfg(unix)]
-const MARGIN: std::time::Duration = std::time::Duration::from_secs(2);
+const MARGIN: Duration = Duration::from_secs(2);
 
 /// Returns the answer of the project's own server, or `None` if there is none.
 ///
 /// # Errors
 /// Returns the reason if the server would not answer like an engine here, or not in time.
-#[cfg(unix)]
 pub(super) async fn ask(
     agent: &'static Agent,
     call: &AgentRequest,
     payload: &str,
     context: &Context,
 ) -> Result<Option<BridgeAnswer>, String> {
-    use std::io::ErrorKind::{ConnectionRefused, NotFound};
-
-    use hook_bus::wire::{self, BridgeMessage, ServerCallError, SocketError};
-
-    use crate::context::answer_deadline;
-    use crate::server::OwnServer;
-
     let Some(OwnServer { path, expected }) = OwnServer::of(context) else { return Ok(None) };
     let deadline = answer_deadline(call.timeout());
     let mut message =
@@ -37,15 +34,8 @@ pub(super) async fn ask(
     // The server answers before this call stops waiting, so no hook is started twice.
     message.deadline = Some(deadline.saturating_sub(MARGIN.min(deadline / 4)));
     let attempt = async || {
-        let (reader, writer) = match wire::connect(&path).await {
-            Ok(stream) => stream.into_split(),
-            // A killed server leaves its socket behind.
-            Err(SocketError::Connect { source, .. })
-                if matches!(source.kind(), ConnectionRefused | NotFound) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(ServerCallError::Refused(error.to_string())),
+        let Some(Connection { reader, writer, .. }) = connect(&path).await? else {
+            return Ok(None);
         };
         wire::call_server(reader, writer, &expected, &message).await.map(Some)
     };
@@ -63,31 +53,13 @@ pub(super) async fn ask(
     }
 }
 
-#[cfg(not(unix))]
-pub(super) async fn ask(
-    _: &'static Agent,
-    _: &AgentRequest,
-    _: &str,
-    _: &Context,
-) -> Result<Option<BridgeAnswer>, String> {
-    Ok(None)
-}
-
 /// The script that closes descriptors left open by the agent, then becomes the server.
 #[cfg(unix)]
 const DETACHED: &str = r#"for it in /dev/fd/*; do n=${it##*/}; case $n in 0|1|2) ;; *) eval "exec $n>&-" ;; esac; done 2>/dev/null; exec "$0" "$@""#;
 
 /// Starts a server for later calls in the project. It ends by itself when it is no longer used.
-#[cfg(unix)]
 pub(super) fn start(context: &Context) {
-    use std::os::unix::process::CommandExt;
-    use std::process::{Command, Stdio};
-
-    use hook_files::file_lock::FileLock;
-
-    let Some(socket) = hook_bus::wire::default_socket_path(context.project()) else { return };
-    // The server keeps the lock as its standard input for its whole life. So no second server
-    // starts before the socket exists, and the next one can start however this one ended.
+    let Some(socket) = wire::default_socket_path(context.project()) else { return };
     let lock = match FileLock::try_acquire(&socket.with_extension("starting")) {
         Ok(Some(lock)) => lock,
         Ok(None) => return,
@@ -97,15 +69,10 @@ pub(super) fn start(context: &Context) {
         }
     };
     let Ok(binary) = std::env::current_exe() else { return };
-    let mut command = Command::new("/bin/bash");
-    command.args(["--norc", "--noprofile", "-c", DETACHED]).arg(binary);
+    let mut command = detached(&binary, lock);
     command.args(["serve", "--socket", "--idle-exit", "600", "--project"]).arg(context.project());
-    command
-        .current_dir(context.project())
-        .env_remove("BASH_ENV")
-        .env_remove("CLAUDE_ENV_FILE")
-        .process_group(0);
-    command.stdin(lock.into_file()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.current_dir(context.project()).env_remove("CLAUDE_ENV_FILE");
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
         Ok(_) => {
             tracing::info!(target: "hook::bridge", "a server is started at {}", socket.shown())
@@ -114,5 +81,31 @@ pub(super) fn start(context: &Context) {
     }
 }
 
-#[cfg(not(unix))]
-pub(super) fn start(_: &Context) {}
+/// Returns a command for a program that outlives this one and has none of its descriptors.
+///
+/// The server keeps the lock as its standard input for its whole life. So no second server starts
+/// before the socket exists, and the next one can start however this one ended.
+#[cfg(unix)]
+fn detached(program: &Path, lock: FileLock) -> Command {
+    let mut command = Command::new("/bin/bash");
+    command.args(["--norc", "--noprofile", "-c", DETACHED]).arg(program);
+    command.env_remove("BASH_ENV").stdin(lock.into_file());
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
+}
+
+/// Returns a command for a program that outlives this one, without a console.
+///
+/// The server cannot keep the lock, which belongs to one process here. Of two servers that start at
+/// once, the second finds that the pipe exists, and ends.
+#[cfg(windows)]
+fn detached(program: &Path, lock: FileLock) -> Command {
+    /// `CREATE_NO_WINDOW` and `CREATE_NEW_PROCESS_GROUP`.
+    const FLAGS: u32 = 0x0800_0000 | 0x0000_0200;
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null());
+    std::os::windows::process::CommandExt::creation_flags(&mut command, FLAGS);
+    // Held until this process ends.
+    std::mem::forget(lock);
+    command
+}

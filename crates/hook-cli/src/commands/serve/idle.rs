@@ -1,24 +1,19 @@
 //! The end of a server that no client uses, whose binary was replaced, or whose socket was removed.
 
 use std::convert::Infallible;
-#[cfg(unix)]
 use std::path::Path;
-#[cfg(unix)]
 use std::time::{Duration, Instant, SystemTime};
 
+use hook_bus::wire::SocketServer;
 use tokio_util::sync::CancellationToken;
 
-use super::Socket;
-
 /// The maximum interval between checks.
-#[cfg(unix)]
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Cancels `stop` after this many seconds without a client. Never does so without a number.
-#[cfg(unix)]
 pub(super) fn end_unused(
     seconds: Option<u64>,
-    socket: Option<&Socket>,
+    socket: Option<&SocketServer>,
     stop: &CancellationToken,
 ) -> impl Future<Output = Infallible> + use<> {
     let (stop, socket_watch) =
@@ -56,28 +51,25 @@ pub(super) fn end_unused(
     }
 }
 
-#[cfg(not(unix))]
-pub(super) fn end_unused(
-    _: Option<u64>,
-    _: Option<&Socket>,
-    _: &CancellationToken,
-) -> impl Future<Output = Infallible> + use<> {
-    std::future::pending()
-}
-
 /// The identity of a file, which differs once another file has its name.
-#[cfg(unix)]
 #[derive(Debug, PartialEq, Eq)]
 struct Identity(Option<(u64, Option<SystemTime>)>);
 
-#[cfg(unix)]
 impl Identity {
     fn of(path: &Path) -> Self {
-        use std::os::unix::fs::MetadataExt;
         let metadata = std::fs::symlink_metadata(path).ok();
         // A socket's times change with its use.
         Self(metadata.map(|metadata| {
-            (metadata.ino(), metadata.is_file().then(|| metadata.modified().ok()).flatten())
+            let modified = metadata.is_file().then(|| metadata.modified().ok()).flatten();
+            (number(&metadata), modified)
         }))
     }
+}
+
+/// Returns a number that differs between the files that a name had, as far as the system has one.
+fn number(metadata: &std::fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::ino(metadata);
+    #[cfg(not(unix))]
+    metadata.len()
 }

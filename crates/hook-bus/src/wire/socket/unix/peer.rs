@@ -28,11 +28,7 @@ pub fn process_group_of(stream: &UnixStream) -> Option<u32> {
 }
 
 /// Connects to a server of the same user, or of root.
-///
-/// # Errors
-/// If no server answers there, or another user's process does.
-pub async fn connect(path: impl AsRef<Path>) -> Result<UnixStream, SocketError> {
-    let path = path.as_ref();
+pub(super) async fn connect_to(path: &Path) -> Result<UnixStream, SocketError> {
     let stream = UnixStream::connect(path)
         .await
         .map_err(|source| SocketError::Connect { path: path.to_owned(), source })?;

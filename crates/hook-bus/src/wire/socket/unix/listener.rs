@@ -5,16 +5,17 @@ use std::path::Path;
 
 use tokio::net::{UnixListener, UnixStream};
 
-use super::SocketError;
 use super::peer::is_permitted;
 use super::socket_file::SocketFile;
+use super::{Accepted, SocketError};
 
 /// A Unix socket that only its owner can use, for servers of other protocols than lines. Dropping
 /// it removes its file.
 #[derive(Debug)]
 pub struct SocketListener {
-    listener: UnixListener,
+    /// Dropped first: whoever finds no file may listen there.
     file: SocketFile,
+    listener: UnixListener,
 }
 
 impl SocketListener {
@@ -30,6 +31,11 @@ impl SocketListener {
     /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// Returns the next connection, of whichever user.
+    pub(in super::super) async fn accept_any(&self) -> io::Result<Accepted> {
+        self.listener.accept().await.map(|(stream, _)| Accepted(stream))
     }
 
     /// Returns the next connection of a process of the same user or of root; others are closed and
