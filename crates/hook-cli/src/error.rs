@@ -92,7 +92,6 @@ pub(crate) enum CommandError {
     AuditLog(#[from] AuditLogError),
     #[error("failed to read the audit file {0}")]
     AuditFile(io::Error),
-    #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] hook_bus::wire::SocketError),
     #[error(transparent)]

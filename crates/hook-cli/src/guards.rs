@@ -35,7 +35,6 @@ pub(crate) fn unknown(
 
 /// Blocks for the guards that the server at `socket` remembers, since that server is not asked, for
 /// this reason.
-#[cfg_attr(not(unix), expect(dead_code, reason = "a server without a socket is not asked"))]
 pub(crate) fn block_for_remembered(
     system: &HookSystem,
     socket: &Path,

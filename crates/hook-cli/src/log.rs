@@ -1,7 +1,7 @@
 //! Diagnostic logging on standard error.
 
 use tracing::Level;
-use tracing_subscriber::filter::{EnvFilter, FilterExt, LevelFilter, filter_fn};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -33,7 +33,8 @@ pub(crate) fn start(verbose: u8, printer: &mut Printer) {
     };
     let from_env = std::env::var("HOOK_LOG").ok().filter(|filter| !filter.is_empty());
     let Some(text) = from_env.or(by_flag) else { return };
-    let filter = match EnvFilter::builder().parse(&text) {
+    let directives: Vec<&str> = text.split(',').map(str::trim).collect();
+    let filter = match directives.join(",").parse::<Targets>() {
         Ok(filter) => filter,
         Err(error) => {
             printer

@@ -79,3 +79,32 @@ fn a_hook_knows_where_it_runs_and_for_whom() {
         assert_eq!(fired.reason(), expected, "{arguments}");
     }
 }
+
+#[test]
+fn a_guard_of_a_file_knows_it_by_every_spelling() {
+    let place = Place::new();
+    let hook = json!({"type": "command", "command": place.probe_with("deny guarded")});
+    let matcher = json!({"pathPattern": ["*.env", "secret größe/**", "!*.env.example"]});
+    let settings = json!({"hooks": {"BeforeTool": [{"matcher": matcher, "hooks": [hook]}]}});
+    let settings = place.write("guard.json", &settings.to_string());
+    let project = place.project().to_str().unwrap().to_owned();
+    let device = format!(r"\\?\{project}\.env");
+    for (path, is_guarded) in [
+        (".env", true),
+        (".ENV", true),
+        (r"sub\.Env", true),
+        (".env::$DATA", true),
+        (".env. .", true),
+        (&device, true),
+        (r"Secret GRÖßE\x", true),
+        ("notes.txt", false),
+        (".env.example", false),
+    ] {
+        let input = json!({"tool_name": "write_file", "tool_input": {"path": path, "content": ""}});
+        let mut fire =
+            place.hook(&["fire", "BeforeTool", "--no-user", "--input", "-", "--settings"]);
+        fire.arg(&settings);
+        let fired = crate::place::run(fire, &input.to_string());
+        assert_eq!(fired.code == 2, is_guarded, "{path}: {fired:?}");
+    }
+}

@@ -223,7 +223,6 @@ fn canonical_text(project: &Path) -> String {
 }
 
 /// Returns the server's only line for a client that it does not serve.
-#[cfg_attr(not(unix), expect(dead_code, reason = "there is no socket to refuse anybody on"))]
 pub(super) fn refused_line(message: &str) -> Vec<u8> {
     ObjectWriter::line(|object| {
         object.text("type", REFUSED);

@@ -294,7 +294,7 @@ fn write_updates(files: &[File], outcomes: &mut [TestOutcome<'_>], events: &Even
 
 fn write_junit(path: &Path, run: &TestRun<'_>) -> Result<()> {
     let failed = CommandError::write("the JUnit report", path);
-    let report = render::junit(run).to_string().map_err(std::io::Error::other).map_err(&failed)?;
+    let report = render::junit(run);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(&failed)?;
     }

@@ -1,86 +1,123 @@
 //! A test run as a JUnit report for CI servers.
 
+use std::borrow::Cow;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Duration;
 
-use hook_bus::script::TestReport;
+use console::strip_ansi_codes;
 use hook_run::HookExecutionResult;
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::mismatches::plain_text;
 use super::test_report::{TestOutcome, TestRun, TestStatus};
 
-/// Returns the report, with a suite for each file. The writer escapes the output of hooks for XML.
-pub(crate) fn junit(run: &TestRun<'_>) -> Report {
-    let mut report = Report::new("hook test");
-    report.set_time(run.duration);
-    let mut of_file: Option<(&Path, TestSuite, Duration)> = None;
-    for outcome in &run.outcomes {
-        if of_file.as_ref().is_none_or(|(file, ..)| *file != outcome.file) {
-            finish(&mut report, of_file.take());
-            let suite = TestSuite::new(outcome.file.to_string_lossy());
-            of_file = Some((outcome.file, suite, Duration::ZERO));
+/// Returns the report as XML, with a suite for each file.
+pub(crate) fn junit(run: &TestRun<'_>) -> String {
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let all: Vec<&TestOutcome<'_>> = run.outcomes.iter().collect();
+    let (skipped, failures) = (count(&all, TestStatus::Skipped), count(&all, TestStatus::Failed));
+    let time = run.duration.as_secs_f64();
+    let _ = writeln!(
+        text,
+        "<testsuites name=\"hook test\" tests=\"{}\" skipped=\"{skipped}\" failures=\"{failures}\" \
+         errors=\"0\" time=\"{time:.3}\">",
+        all.len()
+    );
+    for suite in all.chunk_by(|one, next| one.file == next.file) {
+        write_suite(&mut text, suite);
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn count(outcomes: &[&TestOutcome<'_>], status: TestStatus) -> usize {
+    outcomes.iter().filter(|outcome| outcome.status() == status).count()
+}
+
+fn write_suite(text: &mut String, outcomes: &[&TestOutcome<'_>]) {
+    let Some(first) = outcomes.first() else { return };
+    let (name, tests) = (file_name(first), outcomes.len());
+    let skipped = count(outcomes, TestStatus::Skipped);
+    let failures = count(outcomes, TestStatus::Failed);
+    let durations = outcomes.iter().filter_map(|outcome| Some(outcome.report.as_ref()?.duration));
+    let time = durations.sum::<Duration>().as_secs_f64();
+    let _ = writeln!(
+        text,
+        "    <testsuite name=\"{name}\" tests=\"{tests}\" skipped=\"{skipped}\" errors=\"0\" \
+         failures=\"{failures}\" time=\"{time:.3}\">"
+    );
+    outcomes.iter().for_each(|outcome| write_case(text, outcome));
+    text.push_str("    </testsuite>\n");
+}
+
+fn write_case(text: &mut String, outcome: &TestOutcome<'_>) {
+    let (name, file) = (escaped(&outcome.test.name), file_name(outcome));
+    let _ = write!(text, "        <testcase name=\"{name}\" classname=\"{file}\"");
+    let mut content = String::new();
+    if outcome.status() == TestStatus::Skipped {
+        content.push_str("            <skipped/>\n");
+    }
+    if let Some(report) = &outcome.report {
+        let _ = write!(text, " time=\"{:.3}\"", report.duration.as_secs_f64());
+        if outcome.status() == TestStatus::Failed {
+            let lines: Vec<String> = report.mismatches.iter().map(plain_text).collect();
+            let message = escaped(lines.first().map_or("", String::as_str));
+            let all = escaped(&lines.join("\n"));
+            let _ = writeln!(
+                content,
+                "            <failure message=\"{message}\" type=\"mismatch\">{all}</failure>"
+            );
         }
-        if let Some((_, suite, time)) = &mut of_file {
-            suite.add_test_case(case(outcome));
-            *time += outcome.report.as_ref().map_or(Duration::ZERO, |report| report.duration);
+        let hooks = &report.response.hooks;
+        write_stream(&mut content, "system-out", hooks, |hook| &hook.process.stdout.bytes);
+        write_stream(&mut content, "system-err", hooks, |hook| &hook.process.stderr.bytes);
+    }
+    match content.is_empty() {
+        true => text.push_str("/>\n"),
+        false => {
+            let _ = writeln!(text, ">\n{content}        </testcase>");
         }
     }
-    finish(&mut report, of_file);
-    report
 }
 
-fn finish(report: &mut Report, suite: Option<(&Path, TestSuite, Duration)>) {
-    if let Some((_, mut suite, time)) = suite {
-        suite.set_time(time);
-        report.add_test_suite(suite);
-    }
-}
-
-fn case(outcome: &TestOutcome<'_>) -> TestCase {
-    let mut case = TestCase::new(outcome.test.name.as_str(), status(outcome));
-    case.set_classname(outcome.file.to_string_lossy());
-    let Some(report) = &outcome.report else { return case };
-    case.set_time(report.duration);
-    let hooks = &report.response.hooks;
-    let out = streams(hooks, |hook| &hook.process.stdout.bytes);
-    if !out.is_empty() {
-        case.set_system_out(out);
-    }
-    let err = streams(hooks, |hook| &hook.process.stderr.bytes);
-    if !err.is_empty() {
-        case.set_system_err(err);
-    }
-    case
-}
-
-fn status(outcome: &TestOutcome<'_>) -> TestCaseStatus {
-    match (outcome.status(), &outcome.report) {
-        (TestStatus::Failed, Some(report)) => failure(report),
-        (TestStatus::Skipped, _) => TestCaseStatus::skipped(),
-        _ => TestCaseStatus::success(),
-    }
-}
-
-fn failure(report: &TestReport) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    let lines: Vec<String> = report.mismatches.iter().map(plain_text).collect();
-    if let Some(first) = lines.first() {
-        status.set_message(first.as_str());
-    }
-    status.set_type("mismatch").set_description(lines.join("\n"));
-    status
-}
-
-/// Returns the output of a test's hooks, each under the hook's name.
-fn streams(hooks: &[HookExecutionResult], stream: fn(&HookExecutionResult) -> &[u8]) -> String {
-    let mut text = String::new();
+/// Writes the output of a test's hooks, if there is any, each under the hook's name.
+fn write_stream(
+    text: &mut String,
+    element: &str,
+    hooks: &[HookExecutionResult],
+    stream: fn(&HookExecutionResult) -> &[u8],
+) {
+    let mut output = String::new();
     for hook in hooks {
         let written = String::from_utf8_lossy(stream(hook));
         if !written.trim().is_empty() {
-            let _ = writeln!(text, "{}:\n{}", hook.hook.display_name(), written.trim_end());
+            let _ = writeln!(output, "{}:\n{}", hook.hook.display_name(), written.trim_end());
         }
     }
-    text
+    if !output.is_empty() {
+        let _ = writeln!(text, "            <{element}>{}</{element}>", escaped(&output));
+    }
+}
+
+fn file_name(outcome: &TestOutcome<'_>) -> String {
+    escaped(&outcome.file.to_string_lossy())
+}
+
+/// Escapes a text for XML. Colours, and characters that XML cannot have, are left out.
+fn escaped(text: &str) -> String {
+    let plain: Cow<'_, str> = strip_ansi_codes(text);
+    let mut escaped = String::with_capacity(plain.len());
+    for character in plain.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            '\t' | '\n' | '\r' => escaped.push(character),
+            '\u{fffe}' | '\u{ffff}' => {}
+            _ if character < ' ' => {}
+            _ => escaped.push(character),
+        }
+    }
+    escaped
 }

@@ -198,7 +198,7 @@ impl Clients {
         let (system, stop, group) = (Arc::clone(system), stop.clone(), client.process_group());
         let budget = self.line_budget.clone();
         self.tasks.spawn(async move {
-            let (reader, writer) = client.into_split();
+            let (reader, writer) = client.open().await?;
             let lines = LineReader::new(reader).with_budget(ClientBudget::new(&budget));
             serve_until_disconnected(&system, lines, writer, &stop, group, disconnection).await
         });
@@ -212,9 +212,12 @@ impl Clients {
         }
         let mut line = refused_line(message);
         line.push(b'\n');
+        let send = async move {
+            let (_, mut writer) = client.open().await?;
+            writer.write_all(&line).await
+        };
         self.tasks.spawn(async move {
-            let (_, mut writer) = client.into_split();
-            let _ = tokio::time::timeout(REFUSAL_TIMEOUT, writer.write_all(&line)).await;
+            let _ = tokio::time::timeout(REFUSAL_TIMEOUT, send).await;
             Ok(ClientEnd::Finished)
         });
     }

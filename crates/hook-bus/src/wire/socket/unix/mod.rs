@@ -59,7 +59,9 @@ impl Accepted {
         UnixStream::from_std(monitor).map(hung_up)
     }
 
-    pub(super) fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
-        self.0.into_split()
+    /// Returns the messages of the client, and for it.
+    #[expect(clippy::unused_async, reason = "on Windows the server proves itself first")]
+    pub(super) async fn open(self) -> io::Result<(OwnedReadHalf, OwnedWriteHalf)> {
+        Ok(self.0.into_split())
     }
 }

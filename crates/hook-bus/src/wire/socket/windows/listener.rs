@@ -62,16 +62,13 @@ impl SocketListener {
         self.file.path()
     }
 
-    /// Returns the next connection, to which the proof of this server is sent.
+    /// Returns the next connection.
+    ///
+    /// # Cancellation
+    /// Dropping the future loses nothing.
     pub(in super::super) async fn accept_any(&self) -> io::Result<Accepted> {
-        loop {
-            let mut pipe = self.pipe.accept().await?;
-            // The buffer is empty, so this does not wait for the client to read.
-            match pipe.write_all(self.file.proof.as_bytes()).await {
-                Ok(()) => return Ok(Accepted { pipe, gone: CancellationToken::new() }),
-                Err(error) => tracing::debug!(target: "hook::serve", "client gone: {error}"),
-            }
-        }
+        let pipe = self.pipe.accept().await?;
+        Ok(Accepted { pipe, proof: self.file.proof.clone(), gone: CancellationToken::new() })
     }
 }
 
@@ -84,6 +81,7 @@ impl Drop for SocketListener {
 /// A connection that a client made.
 pub(in super::super) struct Accepted {
     pipe: DuplexPipeStream<Bytes>,
+    proof: String,
     gone: CancellationToken,
 }
 
@@ -108,9 +106,11 @@ impl Accepted {
         Ok(self.gone.clone().cancelled_owned())
     }
 
-    pub(in super::super) fn into_split(self) -> (Reader, Writer) {
+    /// Sends the proof of this server; returns the messages of the client, and for it.
+    pub(in super::super) async fn open(mut self) -> io::Result<(Reader, Writer)> {
+        self.pipe.write_all(self.proof.as_bytes()).await?;
         let (reader, writer) = self.pipe.split();
-        (Reader { pipe: reader, gone: self.gone }, Writer(writer))
+        Ok((Reader { pipe: reader, gone: self.gone }, Writer(writer)))
     }
 }
 

@@ -30,8 +30,11 @@ impl PipeFile {
     /// Determines the file of a new server. Nothing is written yet.
     pub(super) fn new(path: &Path) -> Result<Self, SocketError> {
         let make = |source| failed(path, "its directory", source);
-        let directory = std::path::absolute(path).map_err(make)?;
-        let directory = directory.parent().unwrap_or(&directory);
+        let absolute = std::path::absolute(path).map_err(make)?;
+        let directory = absolute.parent().unwrap_or(&absolute);
+        if let Some(existing) = directory.ancestors().find_map(|it| fs::canonicalize(it).ok()) {
+            check_private(&existing)?;
+        }
         private_folder::make(directory).map_err(make)?;
         let path = real_path(path).map_err(make)?;
         check_private(&path)?;
