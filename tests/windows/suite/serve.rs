@@ -117,7 +117,8 @@ fn a_server_on_a_named_pipe_is_asked_and_shares_its_workers() {
         assert!(answer.stdout.contains(call), "{answer:?}");
     }
     let listed = place.run(&["list", "--json"]);
-    assert!(listed.stdout.contains(&json!(socket).to_string()), "{listed:?}");
+    let name = socket.file_name().unwrap().to_str().unwrap();
+    assert!(listed.stdout.contains(name), "{listed:?}");
     let second = place.run(&["serve", "--socket"]);
     assert!(second.stderr.contains("a server listens there already"), "{second:?}");
     assert!(bridged(&place).stdout.contains("call 3"), "and the first one still answers");

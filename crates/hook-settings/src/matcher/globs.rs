@@ -113,7 +113,11 @@ impl Globs {
         unknown: bool,
     ) -> bool {
         let matches_forms = |set: &GlobSet, part: &dyn Fn(&str) -> Option<String>, other: &str| {
-            let matches = |text: &str| part(text).is_some_and(|part| set.is_match(part.as_str()));
+            let in_case = |part: String| match path::IGNORES_CASE && compared == Compared::Any {
+                true => part.to_lowercase(),
+                false => part,
+            };
+            let matches = |text: &str| part(text).is_some_and(|part| set.is_match(in_case(part)));
             matches(&forms.normalized) || (compared == Compared::Any && matches(other))
         };
         let below = |set: &GlobSet, base: &str| {
@@ -190,9 +194,12 @@ impl PathGlobs {
             let directory =
                 glob.strip_suffix("/**").filter(|prefix| !prefix.is_empty() && !is_excluded);
             for glob in directory.into_iter().chain([&*glob]) {
-                let compiled = GlobBuilder::new(glob)
-                    // An exclusion of another case is no reason not to ask.
-                    .case_insensitive(path::IGNORES_CASE && !is_excluded)
+                // An exclusion of another case is no reason not to ask.
+                let glob = match path::IGNORES_CASE && !is_excluded {
+                    true => glob.to_lowercase(),
+                    false => glob.to_owned(),
+                };
+                let compiled = GlobBuilder::new(&glob)
                     .literal_separator(true)
                     .backslash_escape(true)
                     .empty_alternates(true)
