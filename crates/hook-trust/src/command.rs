@@ -454,12 +454,8 @@ fn has_parent(path: &Path, project: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
-<<<<<<< HEAD
-/// Returns `true` if Windows reads each name in a path as it is: as no stream, no device, and not without its end.
-=======
 /// Returns `true` if Windows gives no name in a path another meaning: that of a stream, of a device, or of
 /// the name without its end.
->>>>>>> win
 fn has_plain_names(path: &Path) -> bool {
     const DEVICES: [&str; 8] = ["con", "prn", "aux", "nul", "com", "lpt", "conin$", "conout$"];
     path.components().all(|part| {
