@@ -173,7 +173,7 @@ pub struct Languages(Arc<[&'static dyn Language]>);
 
 impl Languages {
     /// Returns the language of the given name.
-    pub(crate) fn get(&self, name: &str) -> Option<&'static dyn Language> {
+    pub fn get(&self, name: &str) -> Option<&'static dyn Language> {
         self.all().find(|language| language.name() == name)
     }
 
@@ -183,7 +183,7 @@ impl Languages {
     }
 
     /// Returns `true` if there are no languages.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

@@ -45,7 +45,7 @@ impl MergeStrategy {
     ];
 
     /// Returns the strategy with that name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::DECLARABLE.iter().find(|(known, _)| *known == name).map(|(_, strategy)| *strategy)
     }
 
