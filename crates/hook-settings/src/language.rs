@@ -183,7 +183,7 @@ impl Languages {
     }
 
     /// Returns `true` if there are no languages.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
