@@ -114,12 +114,14 @@ impl Grant {
         self.setting("type").flatten() == Some("module")
     }
 
-    /// Returns `true` if the hook was a guard: by its settings, or as a hook of another agent before a tool, since
+    /// Returns `true` if the hook was a guard: by its settings, or as a program of another agent before a tool, since
     /// agents have no keyword for guards.
     pub fn is_guard(&self) -> bool {
         let event = || HookEventName::from_name(&self.event);
         self.fail_behavior() == Some(FailBehavior::Block)
-            || self.is_foreign() && event().is_some_and(HookEventName::is_before_tool)
+            || self.is_foreign()
+                && self.digest.is_some()
+                && event().is_some_and(HookEventName::is_before_tool)
     }
 
     /// Returns `true` if the hook was a guard, or a module, which may register guards whatever its settings are.
