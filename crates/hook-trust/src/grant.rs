@@ -60,6 +60,9 @@ pub struct Grant {
     /// agent. Then its absence is theirs, too, whichever agents the user names.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) from_settings: bool,
+    /// `true` if the hook was in its agent's own file, which that agent reads itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_agent_file: bool,
     /// The rest of the trusted hook, by which changes are described; the fingerprint alone decides. Absent in
     /// decisions of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -226,6 +226,7 @@ impl Review {
             opaque: self.opaque.clone(),
             strict: self.strict,
             from_settings: self.entry.foreign.is_some() && self.from_settings,
+            in_agent_file: agent_of(&self.entry).is_some(),
             seen: Some(Seen {
                 at: format!("{:.0}", jiff::Timestamp::now()),
                 matcher: text.map(str::to_owned),

@@ -202,7 +202,7 @@ fn foreign_hook(grant: &Grant, agents: &Agents) -> Option<Arc<ForeignHook>> {
         is_explicit: false,
         runs_once: false,
         loop_limit: None,
-        is_discovered: true,
+        is_discovered: grant.in_agent_file,
     }))
 }
 
