@@ -15,6 +15,7 @@ fn filter(globs: &[&str], command: Option<&str>) -> Filter {
     let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
     Filter {
         kinds: Vec::new(),
+        callers: Vec::new(),
         paths: (!globs.is_empty()).then(|| PathGlobs::compile(&globs).unwrap()),
         command: command.map(|pattern| CommandPattern::compile(pattern).unwrap()),
     }
