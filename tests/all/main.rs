@@ -10,6 +10,7 @@
 
 mod a3s;
 mod a3s_inputs;
+mod agent_definitions;
 mod agents_files;
 mod audit;
 mod background;

@@ -14,13 +14,12 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 use super::UPDATED_INPUT;
 use super::claude::{self, parse_object, stderr_reason};
 use super::kind::COMMAND_ONLY;
-use super::matching;
 use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Expansion, SettingsForm, Subject, Timeouts,
-    sample_answer,
+    Agent, AgentEvent, BaseField, Directory, Expansion, Family, Layout, MatcherRule, SettingsForm,
+    Subject, Timeouts, sample_answer,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -213,6 +212,7 @@ pub(super) static AGENT: Agent = Agent {
         (BaseField::Empty, "metadata"),
     ],
     settings: SettingsForm::Both,
+    layout: Layout::OBJECT,
     hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::None,
@@ -222,9 +222,8 @@ pub(super) static AGENT: Agent = Agent {
     variables: &[],
     env_file: None,
     expansion: Expansion::None,
-    matches: matching::matches_claude,
-    read_answer,
-    render,
+    matcher: MatcherRule::Claude,
+    family: Family::A3s,
     directory: Directory::Event,
     accepts_lowercase_initial: false,
     ignores: &[],
@@ -258,10 +257,12 @@ pub(super) static AGENT: Agent = Agent {
         "`modified.args` replaces the arguments of a tool; on `GenerateStart` `modified.prompt` and `modified.systemPrompt` replace those of the call, and `modified.messages` the conversation; on `GenerateEnd` `modified.response` replaces the text, and on `PostToolUse` `modified.result` the output. What cannot be done is an invalid answer.",
         "Names with a dot are fields of fields, such as `context.workingDirectory`.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// Reads a hook's answer: an action on standard output, or exit code 2 for a block.
-fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     match process.code {
         Some(0) => {}
         Some(2) => {
@@ -311,7 +312,7 @@ fn invalid_answer(reason: &str) -> ForeignAnswer {
 }
 
 /// Renders the response for A3S.
-fn render(_event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(_event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     put(&mut answer, "action", Some(if refuses { "block" } else { "continue" }));

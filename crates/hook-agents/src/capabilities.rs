@@ -23,7 +23,7 @@ impl Agent {
     }
 
     fn render_for(&self, event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
-        (self.render)(event, verdict)
+        self.render(event, verdict)
     }
 
     /// Checks whether the response differs from that to a plain verdict, and nothing is lost.
@@ -126,7 +126,7 @@ pub(super) fn outcome(
     event: &AgentEvent,
     process: &ProcessOutput<'_>,
 ) -> &'static str {
-    let answer = (agent.read_answer)(event, process);
+    let answer = agent.read(event, process);
     let output = answer.output.unwrap_or_default();
     let denies = matches!(output.decision, Some(Decision::Deny | Decision::Block));
     let specific = output.hook_specific_output.as_ref();
@@ -145,7 +145,7 @@ pub(super) fn outcome(
 /// Returns the effect of an agent's answer on other agents.
 pub(super) fn effect_on_others(agent: &Agent, event: &AgentEvent, text: &str) -> String {
     let process = ProcessOutput { code: Some(0), stdout: text, stderr: "" };
-    let answer = (agent.read_answer)(event, &process);
+    let answer = agent.read(event, &process);
     let output = answer.output.unwrap_or_default();
     let specific = |name: &str| output.hook_specific_output.as_ref()?.get(name);
     let decision = match &output.decision {

@@ -7,12 +7,12 @@ use hook_protocol::failure::{HookFailure, InvalidAnswer};
 use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::kind::{EventSet, HookKind, HttpRules, UnencryptedRequests};
-use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, SettingsForm,
-    Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer, tool,
+    Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, Family, Layout,
+    MatcherRule, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer,
+    tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -76,7 +76,7 @@ pub(super) const STOP: AgentEvent = blocking(AgentEvent {
     ..AgentEvent::new("Stop", Event::AfterAgent)
 });
 
-const EVENTS: &[AgentEvent] = &[
+pub(super) const EVENTS: &[AgentEvent] = &[
     // "allow" skips the permission prompt (dialects-2026-11.md, Claude Code).
     AgentEvent { approves: true, ..tool_event("PreToolUse", Event::BeforeTool) },
     AgentEvent {
@@ -263,6 +263,7 @@ pub(super) static AGENT: Agent = Agent {
     mcp: ("mcp__", "__"),
     base_fields: BASE,
     settings: SettingsForm::Groups,
+    layout: Layout::OBJECT,
     hook_kinds: KINDS,
     http: Some(HttpRules {
         unencrypted: UnencryptedRequests::Anywhere,
@@ -278,18 +279,19 @@ pub(super) static AGENT: Agent = Agent {
     ],
     env_file: Some("CLAUDE_ENV_FILE"),
     expansion: Expansion::Braces,
-    matches: matching::matches_claude,
-    read_answer,
-    render,
+    matcher: MatcherRule::Claude,
+    family: Family::Claude,
     directory: Directory::Event,
     accepts_lowercase_initial: false,
     ignores: &[("PermissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "settings.json",
-        in_project: ".claude/settings.local.json",
+        in_project: Some(".claude/settings.local.json"),
         new_file: "{}\n",
         on_windows: WindowsShell::None,
         next_step: "Claude Code reads it by itself; in a folder that it does not know it asks once whether to trust it",
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     top_level_denial: Some("block"),
@@ -388,6 +390,8 @@ pub(super) static AGENT: Agent = Agent {
         "`WorktreeCreate` answers with a path as the last line; any other exit code than 0 fails it and `WorktreeRemove`.",
         "A failing command is `PostToolUseFailure`, and not `PostToolUse`.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// Fields of `hookSpecificOutput` that only Claude Code has.
@@ -599,7 +603,7 @@ pub(super) fn apply_specific(event: &AgentEvent, specific: &JsonObject, output: 
 }
 
 /// Renders the response for Claude Code.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
     if verdict.stops() {

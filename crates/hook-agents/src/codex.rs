@@ -8,12 +8,11 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::claude::parse_object;
 use super::kind::{EventSet, HookKind};
-use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Entry, ExitTwo, Expansion, SettingsForm, Subject,
-    Timeouts, Variable, WindowsShell, sample_answer, tool,
+    Agent, AgentEvent, BaseField, Directory, Entry, ExitTwo, Expansion, Family, Layout,
+    MatcherRule, SettingsForm, Subject, Timeouts, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -131,6 +130,7 @@ pub(super) static AGENT: Agent = Agent {
         (BaseField::Event, "hook_event_name"),
     ],
     settings: SettingsForm::Groups,
+    layout: Layout::OBJECT,
     hook_kinds: KINDS,
     http: None,
     comments: Comments::None,
@@ -143,18 +143,19 @@ pub(super) static AGENT: Agent = Agent {
     ],
     env_file: None,
     expansion: Expansion::Braces,
-    matches: matching::matches_codex,
-    read_answer,
-    render,
+    matcher: MatcherRule::Codex,
+    family: Family::Codex,
     directory: Directory::Event,
     accepts_lowercase_initial: false,
     ignores: &[("PreToolUse", &["an ask: it is a denial"]), ("PermissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "hooks.json",
-        in_project: ".codex/hooks.json",
+        in_project: Some(".codex/hooks.json"),
         new_file: "{}\n",
         on_windows: WindowsShell::Cmd,
         next_step: "Codex skips hooks that were not reviewed, without a word: start it, enter /hooks and trust them; again after each change",
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     top_level_denial: None,
@@ -220,6 +221,8 @@ pub(super) static AGENT: Agent = Agent {
         "`PostToolUse` runs after a command that failed, too. `SessionEnd` and `Interrupt` wait three seconds at most.",
         "A hook is run once its hash is in `config.toml`, as `/hooks` writes it; a changed one is skipped without a word.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// The allowed top-level fields of an answer. Any other field makes the whole answer invalid.
@@ -263,7 +266,7 @@ fn invalid_answer(reason: &str) -> ForeignAnswer {
 
 /// Reads a hook's answer like Codex: an object of known fields at exit code 0, or a denial with a
 /// reason at exit code 2.
-fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     match process.code {
         Some(0) => {}
         Some(2) if event.exit_two == ExitTwo::Denies && !process.stderr.trim().is_empty() => {
@@ -402,7 +405,7 @@ fn apply_specific(
 
 /// Renders the response for Codex. An ask becomes a denial, since Codex would reject the ask and
 /// run the tool.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();

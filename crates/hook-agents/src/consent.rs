@@ -286,12 +286,12 @@ fn removal_range(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AGENTS;
+    use crate::agents;
 
     #[test]
     fn what_is_given_is_taken_back_to_the_byte() {
         let (first, second) = (Path::new("/p"), Path::new("/other \"q\""));
-        for consent in AGENTS.into_iter().filter_map(Agent::consent) {
+        for consent in agents().iter().filter_map(|agent| agent.consent()) {
             for text in [
                 "{}",
                 "{ }\n",

@@ -33,7 +33,7 @@ pub(super) fn foreign_input(
         };
         let tool = tool_name(&input.payload)?;
         let foreign_arguments = agent.arguments(event.name, tool, changed, &original.message);
-        return Some(replace_arguments(&original.message, &foreign_arguments));
+        return Some(replace_arguments(event, &original.message, &foreign_arguments));
     }
     from_native(agent, event, input)
 }
@@ -68,8 +68,17 @@ pub(super) fn contradiction(
 }
 
 /// Replaces the tool's arguments in an agent's request, in the field that holds them.
-fn replace_arguments(message: &RawObject, new_arguments: &RawObject) -> RawObject {
-    let fields = message.fields();
+fn replace_arguments(
+    event: &AgentEvent,
+    message: &RawObject,
+    new_arguments: &RawObject,
+) -> RawObject {
+    let mut fields = message.fields();
+    let nested = event.fields.iter().find(|(native, _)| *native == "tool_input");
+    if let Some((_, name)) = nested.filter(|(_, name)| name.contains('.')) {
+        insert_at(&mut fields, name, new_arguments.clone().into());
+        return fields.to_raw();
+    }
     for name in ["tool_input", "toolArgs"] {
         if fields.get(name).is_some() {
             return with_field(message, name, new_arguments);
@@ -148,7 +157,7 @@ fn from_native(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<
 }
 
 /// Returns a field; after a dot, a field of that field.
-fn field_at(fields: &JsonObject, name: &str) -> Option<RawJson> {
+pub(super) fn field_at(fields: &JsonObject, name: &str) -> Option<RawJson> {
     match name.split_once('.') {
         Some((outer, inner)) => fields.get(outer)?.to_object().ok()?.get(inner).cloned(),
         None => fields.get(name).cloned(),
@@ -228,10 +237,11 @@ pub(super) fn to_native(
     }
     let foreign_tool = |fields: &JsonObject| {
         let name = event.fields.iter().find(|(native, _)| *native == "tool_name")?.1;
-        fields.get(name)?.to_text()
+        field_at(fields, name)?.to_text()
     };
     let arguments = event.fields.iter().find(|(native, _)| *native == "tool_input");
-    let sent = arguments.and_then(|(_, foreign)| fields.get(foreign));
+    let sent = arguments.and_then(|(_, foreign)| field_at(&fields, foreign));
+    let sent = sent.as_ref();
     let arguments = sent.and_then(parse_arguments);
     // Arguments that are no object become those of a command or a patch, so that hooks still run.
     let arguments = arguments.or_else(|| {
@@ -263,7 +273,8 @@ pub(super) fn to_native(
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
             ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
             (name, _) if name.contains('.') => None,
-            ("error", _) => fields.get(foreign_name).map(error_text),
+            ("error", _) => field_at(&fields, foreign_name).as_ref().map(error_text),
+            ("prompt", _) => field_at(&fields, foreign_name).map(prompt_text),
             ("is_error", _) if *foreign_name == "result.success" => field_at(&fields, foreign_name)
                 .map(|success| RawJson::from_bool(success.to_bool() != Some(true))),
             (_, _) => field_at(&fields, foreign_name).filter(|value| !value.is_null()),
@@ -295,6 +306,14 @@ pub(super) fn to_native(
         }
     }
     request
+}
+
+/// Returns a prompt as text: some agents send a list of parts.
+fn prompt_text(value: RawJson) -> RawJson {
+    let Some(parts) = value.to_items() else { return value };
+    let text = |part: &RawJson| part.to_object().ok()?.get("text")?.to_text();
+    let texts: Vec<String> = parts.iter().filter_map(text).collect();
+    RawJson::from_text(&texts.join("\n"))
 }
 
 /// Returns an error as text: some agents send an object with a message.

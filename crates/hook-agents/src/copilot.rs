@@ -13,8 +13,8 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, ExitTwo,
-    Expansion, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer,
-    tool,
+    Expansion, Family, Layout, MatcherRule, Reach, SettingsForm, Subject, Timeouts, Tool, Variable,
+    WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -259,6 +259,7 @@ pub(super) static AGENT: Agent = Agent {
     mcp: ("", "-"),
     base_fields: OWN_BASE,
     settings: SettingsForm::Both,
+    layout: Layout::OBJECT,
     hook_kinds: KINDS,
     http: Some(HttpRules {
         unencrypted: UnencryptedRequests::LocalOnly {
@@ -280,18 +281,19 @@ pub(super) static AGENT: Agent = Agent {
     ],
     env_file: None,
     expansion: Expansion::Braces,
-    matches,
-    read_answer,
-    render,
+    matcher: MatcherRule::Copilot,
+    family: Family::Copilot,
     directory: Directory::Project,
     accepts_lowercase_initial: false,
     ignores: &[("permissionRequest", &["an ask"])],
     entry: Some(Entry {
         file: "hooks/hook.json",
-        in_project: ".github/hooks/hook.json",
+        in_project: Some(".github/hooks/hook.json"),
         new_file: "{\"version\": 1}\t\n",
         on_windows: WindowsShell::PowerShell,
         next_step: "Copilot skips hooks in folders that it does not trust, without a word: start it in the project once and say yes",
+        fields: &[],
+        fail_closed: &[],
         consent: Some(Consent {
             question: "Trust this folder for Copilot CLI?",
             file: Some("config.json"),
@@ -369,11 +371,13 @@ pub(super) static AGENT: Agent = Agent {
         "Lines `{\"type\": \"progress\"}` on standard output are passed over; the rest is one object.",
         "`http` hooks post without encryption only to this machine, where `COPILOT_HOOK_ALLOW_LOCALHOST` is `1`.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// Matches like Copilot: an expression for the whole text. Events with Claude Code's names also
 /// accept a list of exact names.
-fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
+pub(super) fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, input))
     else {
         return true;
@@ -434,7 +438,7 @@ fn parse_output(stdout: &str) -> Option<JsonObject> {
 }
 
 /// Reads a hook's answer like Copilot.
-fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     let parsed = parse_output(process.stdout).map(|fields| read_output(event, &fields));
     match process.code {
         Some(0) => ForeignAnswer { output: parsed, ..ForeignAnswer::default() },
@@ -530,7 +534,7 @@ fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
 }
 
 /// Renders the response for Copilot.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     if is_tool_call(event) {

@@ -13,8 +13,9 @@ use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, OtherForm, Reach,
-    SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer, tool,
+    Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, Family, Layout,
+    MatcherRule, OtherForm, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell,
+    sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -247,6 +248,7 @@ pub(super) static AGENT: Agent = Agent {
         (BaseField::Cwd, "cwd"),
     ],
     settings: SettingsForm::Flat,
+    layout: Layout::OBJECT,
     hook_kinds: KINDS,
     http: None,
     comments: Comments::None,
@@ -263,9 +265,8 @@ pub(super) static AGENT: Agent = Agent {
     ],
     env_file: None,
     expansion: Expansion::Braces,
-    matches,
-    read_answer,
-    render,
+    matcher: MatcherRule::Cursor,
+    family: Family::Cursor,
     directory: Directory::File,
     accepts_lowercase_initial: false,
     ignores: &[
@@ -274,10 +275,12 @@ pub(super) static AGENT: Agent = Agent {
     ],
     entry: Some(Entry {
         file: "hooks.json",
-        in_project: ".cursor/hooks.json",
+        in_project: Some(".cursor/hooks.json"),
         new_file: "{\"version\": 1}\t\n",
         on_windows: WindowsShell::PowerShell,
         next_step: "Cursor reads it by itself, in workspaces that it trusts",
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     top_level_denial: Some("deny"),
@@ -350,10 +353,12 @@ pub(super) static AGENT: Agent = Agent {
         "A message may be written `userMessage` and `agentMessage`, as in 1.7.",
         "Groups under Claude Code's names of events are its own, too: matchers may name tools as Claude Code does, no loop limit holds, and matchers that name `Glob`, `WebFetch` or `WebSearch` are passed over.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// Matches by an expression. In Claude Code's form, tools also have Claude's names.
-fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
+pub(super) fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
     let (Some(pattern), Some(subject)) = (matching::pattern(hook), matching::subject(event, input))
     else {
         return true;
@@ -382,7 +387,7 @@ fn has_permission(event: &AgentEvent) -> bool {
 
 /// Reads a hook's answer like Cursor: an object at exit code 0, a denial at exit code 2. Anything
 /// else is a failure.
-fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     match process.code {
         Some(0) => {}
         Some(2) if event.exit_two == ExitTwo::Denies => {
@@ -494,7 +499,7 @@ fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
 }
 
 /// Renders the response for Cursor.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();
     if has_permission(event) {

@@ -2,9 +2,11 @@
 //! Every other byte stays.
 
 use std::ops::Range;
+use std::path::Path;
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 
+use super::entry_list;
 use super::syntax::without_comments;
 use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm, WindowsShell};
 
@@ -60,6 +62,9 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return with_commands(parts, existing, events, command);
         }
+        if self.lists_entries() {
+            return entry_list::connected(self, existing.unwrap_or_default(), events, command);
+        }
         let empty_file = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
         let mut text = match existing {
             Some(text) => text.to_owned(),
@@ -93,6 +98,9 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return commands_in(parts, text).is_some();
         }
+        if self.lists_entries() {
+            return self.disconnected(text).is_ok_and(|remaining| remaining.is_empty());
+        }
         if self.is_rendered_file(text) {
             return true;
         }
@@ -111,6 +119,9 @@ impl Agent {
                 true => Ok(String::new()),
                 false => Err(not_generated("remove it by hand, or connect again")),
             };
+        }
+        if self.lists_entries() {
+            return entry_list::disconnected(self, text);
         }
         if self.is_rendered_file(text) {
             return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
@@ -131,13 +142,17 @@ impl Agent {
             "" => String::new(),
             fields => format!("  {fields},\n"),
         };
+        let indent = if self.is_bare() { "" } else { "  " };
         let lines: Vec<String> = entries
             .map(|(event, command)| {
                 let (name, element) = (quoted(event.name), self.element(event, &command));
-                format!("    {name}: [\n      {element}\n    ]")
+                format!("{indent}  {name}: [\n{indent}    {element}\n{indent}  ]")
             })
             .collect();
         let lines = lines.join(",\n");
+        if self.is_bare() {
+            return format!("{{\n{lines}\n}}{ending}");
+        }
         format!("{{\n{fields}  \"hooks\": {{\n{lines}\n  }}\n}}{ending}")
     }
 
@@ -157,7 +172,10 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return Ok(commands_in(parts, text).unwrap_or_default());
         }
-        let Some(hooks) = hooks_of(&self.root_of(text)?)? else { return Ok(Vec::new()) };
+        if self.lists_entries() {
+            return entry_list::connections(self, text);
+        }
+        let Some(hooks) = self.hooks_of(&self.root_of(text)?)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for (event, list) in object(&hooks, "hooks")?.iter() {
             for element in list.to_items().unwrap_or_default() {
@@ -198,7 +216,7 @@ impl Agent {
     fn next_removal(&self, text: &str) -> Result<Option<Range<usize>>, ForeignEditError> {
         let root = self.root_of(text)?;
         let plain = &*without_comments(text, self.comments);
-        let Some(hooks) = hooks_of(&root)? else { return Ok(None) };
+        let Some(hooks) = self.hooks_of(&root)? else { return Ok(None) };
         for (event, list) in object(&hooks, "hooks")?.iter() {
             let items = list.to_items().unwrap_or_default();
             let is_entry = |item: &RawJson| self.commands(item, event).next().is_some();
@@ -212,7 +230,7 @@ impl Agent {
                 return Ok(items.first().map(|only| list.range().start + 1..only.range().end));
             }
             let events = object(&hooks, "hooks")?;
-            if events.len() > 1 || was_empty(text, &hooks) {
+            if events.len() > 1 || self.is_bare() || was_empty(text, &hooks) {
                 return Ok(Some(member_removal_range(plain, &hooks, &events, event)));
             }
             return Ok(Some(member_removal_range(
@@ -225,6 +243,30 @@ impl Agent {
         Ok(None)
     }
 
+    /// Checks whether the file of the entries is the object of events itself.
+    fn is_bare(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| self.layout.is_bare(Path::new(entry.file)))
+    }
+
+    /// Checks whether the entries are in a list of a TOML file.
+    fn lists_entries(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.file.ends_with(".toml"))
+    }
+
+    /// Returns the object of events, if there is one.
+    fn hooks_of(&self, root: &RawJson) -> Result<Option<RawJson>, ForeignEditError> {
+        if self.is_bare() {
+            return Ok(Some(root.clone()));
+        }
+        let hooks = object(root, "settings")?.get("hooks").cloned();
+        match hooks {
+            Some(hooks) if hooks.kind() != JsonKind::Object => {
+                Err(wrong_type(&hooks, "hooks", "an object"))
+            }
+            hooks => Ok(hooks),
+        }
+    }
+
     fn with_entry(
         &self,
         text: &str,
@@ -234,7 +276,7 @@ impl Agent {
         let element = self.element(event, command);
         let root = self.root_of(text)?;
         let list = format!("[{element}]");
-        let Some(hooks) = hooks_of(&root)? else {
+        let Some(hooks) = self.hooks_of(&root)? else {
             let hooks = match whitespace_after(text, root.range().start + 1).rsplit_once('\n') {
                 // Format like the members around it.
                 Some((_, indent)) if !object(&root, "settings")?.is_empty() => {
@@ -280,9 +322,13 @@ impl Agent {
         }
     }
 
-    fn element(&self, event: &AgentEvent, command: &str) -> String {
+    /// Returns an entry as a hook.
+    pub(super) fn entry_hook(&self, event: &AgentEvent, command: &str) -> JsonObject {
         let mut hook = JsonObject::new();
-        hook.insert("type", RawJson::from_text("command"));
+        match self.layout.event_key {
+            Some(key) => hook.insert(key, RawJson::from_text(event.name)),
+            None => hook.insert("type", RawJson::from_text("command")),
+        }
         let (program, arguments) = self.written(command);
         let key = match self.name {
             "copilot" if cfg!(windows) => "powershell",
@@ -298,6 +344,20 @@ impl Agent {
         let seconds = bridge_timeout_secs(event);
         let units = seconds * 1_000 / self.timeout.unit.max(1);
         hook.insert(timeout, RawJson::from_u64(units));
+        for entry in self.entry.iter() {
+            let fail_closed = if event.is_refusable() { entry.fail_closed } else { &[] };
+            for (name, value) in entry.fields.iter().chain(fail_closed) {
+                let value = value.replace("{event}", event.name);
+                if let Ok(value) = RawJson::parse(value) {
+                    hook.insert(*name, value);
+                }
+            }
+        }
+        hook
+    }
+
+    fn element(&self, event: &AgentEvent, command: &str) -> String {
+        let hook = self.entry_hook(event, command);
         if self.settings != SettingsForm::Groups {
             return hook.to_raw().as_str().to_owned();
         }
@@ -422,16 +482,6 @@ pub(super) fn root_of(text: &str) -> Result<RawJson, ForeignEditError> {
     }
 }
 
-fn hooks_of(root: &RawJson) -> Result<Option<RawJson>, ForeignEditError> {
-    let hooks = object(root, "settings")?.get("hooks").cloned();
-    match hooks {
-        Some(hooks) if hooks.kind() != JsonKind::Object => {
-            Err(wrong_type(&hooks, "hooks", "an object"))
-        }
-        hooks => Ok(hooks),
-    }
-}
-
 pub(super) fn object(value: &RawJson, name: &str) -> Result<JsonObject, ForeignEditError> {
     let object = value.to_object().map_err(|_| wrong_type(value, name, "an object"))?;
     match object.duplicate_key() {
@@ -535,13 +585,14 @@ fn member_removal_range(
 
 #[cfg(test)]
 mod tests {
-    use crate::{AGENTS, agent};
+    use crate::{agent, agents};
 
     #[test]
     fn what_is_put_in_is_taken_out_again_to_the_byte() {
-        let with_settings =
-            |agent: &&crate::Agent| agent.entry().is_some() && agent.extension().is_none();
-        for agent in AGENTS.into_iter().filter(with_settings) {
+        let with_settings = |agent: &&crate::Agent| {
+            agent.entry().is_some() && agent.extension().is_none() && !agent.lists_entries()
+        };
+        for agent in agents().iter().copied().filter(with_settings) {
             let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
             let first = events[0];
             for text in [
@@ -573,6 +624,43 @@ mod tests {
             });
             let empty = agent.entry().unwrap().new_file;
             assert_eq!(agent.disconnected(&made.unwrap()).unwrap(), empty);
+        }
+    }
+
+    #[test]
+    fn a_list_of_toml_tables_is_put_in_and_taken_out_again_to_the_byte() {
+        for agent in agents().iter().filter(|agent| agent.lists_entries()) {
+            let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("'/a \"b/hook' bridge {} {event}", agent.name());
+            let key = agent.layout.event_key.unwrap();
+            for text in [
+                String::new(),
+                "model = 'a' # mine\n\n[models.a]\nb = 1".to_owned(),
+                format!("[[hooks]]\n{key} = \"{}\"\ncommand = \"mine\"\n\n", events[0]),
+            ] {
+                let connected = agent.connected(Some(&text), &events, &command).unwrap();
+                assert_eq!(
+                    agent.connections(&connected).unwrap().len(),
+                    events.len(),
+                    "{connected}"
+                );
+                assert_eq!(
+                    agent.connected(Some(&connected), &events, &command).unwrap(),
+                    connected
+                );
+                assert_eq!(agent.disconnected(&connected).unwrap(), text, "{connected}");
+                assert_eq!(agent.is_created_file(&connected), text.is_empty());
+                // What stands behind the entries stays, too.
+                let longer = format!("{connected}\n[[hooks]]\ncommand = 'later'\n");
+                let remaining = agent.disconnected(&longer).unwrap();
+                assert_eq!(remaining, format!("{text}\n[[hooks]]\ncommand = 'later'\n"));
+            }
+            for text in ["hooks = []\n", "hooks = {}\n", "[hooks]\na = 1\n", "no toml"] {
+                assert!(agent.connected(Some(text), &events, &command).is_err(), "{text}");
+            }
+            let made = agent.connected(None, &events, &command).unwrap();
+            let changed = made.replace("timeout = 120", "timeout = 60");
+            assert!(agent.disconnected(&changed).is_err());
         }
     }
 

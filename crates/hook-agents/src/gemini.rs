@@ -7,12 +7,12 @@ use hook_protocol::failure::HookFailure;
 use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::kind::COMMAND_ONLY;
-use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, Expansion,
-    SettingsForm, Subject, Timeouts, Variable, WindowsShell, sample_answer,
+    Family, Layout, MatcherRule, SettingsForm, Subject, Timeouts, Variable, WindowsShell,
+    sample_answer,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -103,6 +103,7 @@ pub(super) const GEMINI: Agent = Agent {
         (BaseField::Timestamp, "timestamp"),
     ],
     settings: SettingsForm::Groups,
+    layout: Layout::OBJECT,
     hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::Allowed,
@@ -117,18 +118,19 @@ pub(super) const GEMINI: Agent = Agent {
     ],
     env_file: None,
     expansion: Expansion::Quoted,
-    matches: matching::matches_gemini,
-    read_answer,
-    render,
+    matcher: MatcherRule::Gemini,
+    family: Family::Gemini,
     directory: Directory::Event,
     accepts_lowercase_initial: false,
     ignores: &[("BeforeTool", &["context"])],
     entry: Some(Entry {
         file: "settings.json",
-        in_project: ".gemini/settings.json",
+        in_project: Some(".gemini/settings.json"),
         new_file: "{}\n",
         on_windows: WindowsShell::PowerShell,
         next_step: "Gemini CLI runs hooks only in folders that it trusts: start it in the project once and say yes, or it ends with code 55",
+        fields: &[],
+        fail_closed: &[],
         consent: Some(Consent {
             question: "Trust this folder for Gemini CLI?",
             file: Some("trustedFolders.json"),
@@ -200,11 +202,13 @@ pub(super) const GEMINI: Agent = Agent {
         "`PreCompress` happens before every call of the model.",
         "Hooks of extensions find `${extensionPath}`, `${workspacePath}` and `${/}` replaced in their text.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// Reads a hook's answer like Gemini CLI: standard output, or else standard error. An object counts
 /// at any exit code; the meaning of text depends on the exit code.
-fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     let text = match process.stdout.trim() {
         "" => process.stderr.trim(),
         text => text,
@@ -240,7 +244,7 @@ fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswe
 
 /// Renders the response for Gemini CLI: always an object with exit code 0, since Gemini reads
 /// standard error if standard output is empty.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     // Only `BeforeTool` can ask, and it ignores context.
     let is_call = event.name == "BeforeTool";
     let mut response = render_fork(event, verdict, is_call);

@@ -170,7 +170,7 @@ pub(super) fn read_reply(
         }
         Ok(body) => {
             let stdout = if has_no_answer(body) { "" } else { body };
-            (agent.read_answer)(event, &ProcessOutput { code: Some(0), stdout, stderr: "" })
+            agent.read(event, &ProcessOutput { code: Some(0), stdout, stderr: "" })
         }
         // Agents take no answer from these.
         Err(failure @ (HookFailure::TimedOut { .. } | HookFailure::Cancelled)) => {
@@ -178,10 +178,8 @@ pub(super) fn read_reply(
         }
         Err(failure) => {
             let stderr = failure.to_string();
-            let answer = (agent.read_answer)(
-                event,
-                &ProcessOutput { code: Some(1), stdout: "", stderr: &stderr },
-            );
+            let answer =
+                agent.read(event, &ProcessOutput { code: Some(1), stdout: "", stderr: &stderr });
             ForeignAnswer { failure: Some(failure), ..answer }
         }
     }

@@ -31,14 +31,16 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `claude`, `gemini`, `codex`, `cursor`, `copilot`, … | one agent each: its table, and its own rules |
-//! | `table`, `kind`, `paths` | the parts of a table |
+//! | `table`, `kind`, `paths`, `template` | the parts of a table |
+//! | `file` | tables from files |
+//! | `dispatch`, `templates` | the functions of a table's family |
 //! | `request`, `convert`, `shape` | an agent's requests, and their conversion to native input |
 //! | `verdict`, `refusal`, `output` | the responses to an agent |
 //! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
 //! | `entry`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
 //! | `import` | conversion of an agent's hooks to native settings |
 //! | `precedence` | which of an agent's settings files counts |
-//! | `page` | the generated pages of docs/agents |
+//! | `page`, `record` | the generated pages of docs/agents, and their table |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -51,8 +53,16 @@ mod convert;
 mod copilot;
 mod cursor;
 mod cursor_values;
+mod dispatch;
 mod entry;
+mod entry_list;
+mod file;
+mod file_agent;
 mod gemini;
+#[cfg(test)]
+mod generate;
+#[rustfmt::skip]
+mod generated;
 mod http;
 mod import;
 mod kind;
@@ -65,17 +75,23 @@ mod paths;
 mod pi;
 mod precedence;
 mod qwen;
+mod record;
 mod refusal;
 mod request;
 mod rule;
+#[cfg(test)]
+mod seen;
 mod settings;
 mod shape;
 mod syntax;
 mod table;
+mod template;
+mod templates;
 mod verdict;
 mod vscode;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::event::input::EventInput;
@@ -89,19 +105,21 @@ use hook_settings::language::{
 
 pub use consent::ConsentStatus;
 pub use entry::{ForeignEditError, PROJECT_SEARCH, windows_word};
+pub use file::{AgentFileProblem, BrokenAgentFile, MAX_AGENT_FILE, agent_folder, read_agent};
 pub use import::{Import, Loss};
 pub use page::{LEGEND, render_overview, render_page};
+pub use refusal::denial_in_all_forms;
 pub use request::{AgentRequest, RequestError};
 pub use shape::agent_by_shape;
-pub use table::{Agent, Consent, Entry, WindowsShell};
-use table::{AgentEvent, NativeEvent, Reach, Tool, Variable};
+pub use table::{Agent, Checked, Consent, Entry, WindowsShell};
+use table::{AgentEvent, Family, NativeEvent, Reach, Tool, Variable};
 pub use verdict::{AgentResponse, Verdict};
 
 /// The field that holds a hook's changed arguments until they are converted to native names.
 const UPDATED_INPUT: &str = "updatedInput";
 
-/// All supported agents.
-pub static AGENTS: [&Agent; 11] = [
+/// The agents whose tables are in Rust.
+static BUILT_IN: [&Agent; 11] = [
     &claude::AGENT,
     &gemini::AGENT,
     &llxprt::AGENT,
@@ -115,9 +133,32 @@ pub static AGENTS: [&Agent; 11] = [
     &a3s::AGENT,
 ];
 
+/// Returns the agents that are part of the program.
+fn shipped() -> impl Iterator<Item = &'static Agent> {
+    BUILT_IN.into_iter().chain(generated::FROM_FILES)
+}
+
+/// Returns all agents: those that are part of the program, and those of the user's files.
+pub fn agents() -> &'static [&'static Agent] {
+    static AGENTS: OnceLock<Vec<&'static Agent>> = OnceLock::new();
+    AGENTS.get_or_init(|| {
+        shipped().chain(file::user_agents(is_shipped).agents.iter().copied()).collect()
+    })
+}
+
+/// Returns the user's agent files that define no agent.
+pub fn broken_agent_files() -> &'static [BrokenAgentFile] {
+    &file::user_agents(is_shipped).broken
+}
+
+/// Returns `true` if an agent of this name is part of the program.
+pub fn is_shipped(name: &str) -> bool {
+    shipped().any(|agent| agent.name == name)
+}
+
 /// Returns the agent that reads a settings file, judged by the file's path.
 pub fn agent_by_path(path: &Path) -> Option<&'static Agent> {
-    AGENTS.into_iter().filter(|agent| agent.is_identified_by_path).find(|agent| {
+    agents().iter().copied().filter(|agent| agent.is_identified_by_path).find(|agent| {
         let paths = &agent.paths;
         let user_files = paths.user.iter().map(|file| format!("{}/{file}", paths.folder));
         let all = paths.project.iter().chain(paths.system).map(|pattern| (*pattern).to_owned());
@@ -127,16 +168,16 @@ pub fn agent_by_path(path: &Path) -> Option<&'static Agent> {
 
 /// Returns all agents as hook languages.
 pub fn languages() -> impl Iterator<Item = &'static dyn Language> {
-    AGENTS.into_iter().map(|agent| agent as &'static dyn Language)
+    agents().iter().map(|agent| *agent as &'static dyn Language)
 }
 
 /// Returns the first agent that maps an event of this name, in any case, to a built-in event, and
 /// that built-in event.
 pub fn find_foreign_event(name: &str) -> Option<(&'static Agent, HookEventName)> {
-    AGENTS.into_iter().find_map(|agent| {
+    agents().iter().find_map(|agent| {
         let event = agent.events.iter().find(|event| event.name.eq_ignore_ascii_case(name))?;
         match event.native {
-            NativeEvent::BuiltIn(native) => Some((agent, native)),
+            NativeEvent::BuiltIn(native) => Some((*agent, native)),
             NativeEvent::Declared => None,
         }
     })
@@ -144,13 +185,22 @@ pub fn find_foreign_event(name: &str) -> Option<(&'static Agent, HookEventName)>
 
 /// Returns the agent with this name.
 pub fn agent(name: &str) -> Option<&'static Agent> {
-    AGENTS.into_iter().find(|agent| agent.name == name)
+    // The user's files are read only for a name that is not part of the program.
+    shipped().find(|agent| agent.name == name).or_else(|| {
+        let of_user = &file::user_agents(is_shipped).agents;
+        of_user.iter().copied().find(|agent| agent.name == name)
+    })
 }
 
 impl Agent {
     /// Returns the agent's name in settings and on the command line.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Returns the version that the agent's table was checked against.
+    pub fn checked(&self) -> Option<Checked> {
+        self.checked
     }
 
     /// Returns the user's settings folder: in `home`, or as given by the agent's own variable.
@@ -183,7 +233,7 @@ impl Agent {
     /// printed nothing else.
     pub fn reads_standard_error(&self) -> bool {
         let ended = ProcessOutput { code: Some(0), stdout: "", stderr: "x" };
-        self.events.iter().any(|event| (self.read_answer)(event, &ended).output.is_some())
+        self.events.iter().any(|event| self.read(event, &ended).output.is_some())
     }
 
     /// Returns `true` if the agent itself ends a turn that hooks have continued too often.
@@ -271,10 +321,10 @@ impl Agent {
     /// verdict that proceeds.
     pub fn response(&self, foreign_event: &str, verdict: &Verdict<'_>) -> AgentResponse {
         let Some(event) = self.event(foreign_event) else {
-            let empty = self.events.first().map(|first| (self.render)(first, &Verdict::proceed()));
+            let empty = self.events.first().map(|first| self.render(first, &Verdict::proceed()));
             return empty.unwrap_or_default();
         };
-        let mut response = (self.render)(event, verdict);
+        let mut response = self.render(event, verdict);
         if response.lost.is_empty() {
             response.lost = self.unsupported_parts(event, verdict, &response);
         }
@@ -288,7 +338,7 @@ impl Agent {
         verdict: &Verdict<'_>,
         response: &AgentResponse,
     ) -> Vec<&'static str> {
-        let is_unchanged = |reduced: &Verdict<'_>| (self.render)(event, reduced) == *response;
+        let is_unchanged = |reduced: &Verdict<'_>| self.render(event, reduced) == *response;
         let mut lost = Vec::new();
         if verdict.additional_context.is_some()
             && is_unchanged(&Verdict { additional_context: None, ..*verdict })
@@ -311,7 +361,9 @@ impl Agent {
             matches!(event.native, NativeEvent::BuiltIn(ours) if can_block(ours) && !event.blocks);
         let event_ignores = self.ignores.iter().filter(|(name, _)| *name == event.name);
         let parts = event_ignores.flat_map(|(_, parts)| parts.iter().copied());
-        ignores_denial.then_some("a denial").into_iter().chain(parts).collect()
+        let absent = (self.family == Family::Templates).then(|| templates::ignored_parts(event));
+        let denial = ignores_denial.then_some("a denial");
+        denial.into_iter().chain(parts).chain(absent.into_iter().flatten()).collect()
     }
 
     fn tools_of(&self, event: Option<&AgentEvent>) -> &'static [Tool] {
@@ -399,7 +451,7 @@ impl Agent {
     /// Returns the tool's name from a hook's input, as the agent writes it.
     fn input_tool_name(&self, event: &AgentEvent, input: &RawObject) -> Option<String> {
         let field = event.fields.iter().find(|(native, _)| *native == "tool_name")?.1;
-        input.fields().get(field)?.to_text()
+        convert::field_at(&input.fields(), field)?.to_text()
     }
 
     /// Converts the tool arguments in a hook's answer to native names.
@@ -437,7 +489,7 @@ impl Agent {
 /// Returns the tool's arguments from the input of an agent's event.
 fn sent_arguments(event: &AgentEvent, input: &RawObject) -> Option<JsonObject> {
     let (_, name) = event.fields.iter().find(|(native, _)| *native == "tool_input")?;
-    input.fields().get(name)?.to_object().ok()
+    convert::field_at(&input.fields(), name)?.to_object().ok()
 }
 
 /// Renames arguments. An argument that already has one of the new names, but is not the tool's, is
@@ -592,7 +644,7 @@ impl Language for Agent {
     fn matches(&self, hook: &ForeignHook, foreign_input: &RawObject) -> bool {
         // A hook of an unknown event matches, so that no guard is skipped.
         self.event_in_settings(&hook.event)
-            .is_none_or(|event| (self.matches)(event, hook, &foreign_input.fields()))
+            .is_none_or(|event| self.compare(event, hook, &foreign_input.fields()))
     }
 
     fn read_failure(&self, hook: &ForeignHook, failure: &HookFailure) -> Option<HookOutput> {
@@ -634,7 +686,7 @@ impl Language for Agent {
             return ForeignAnswer::default();
         };
         let mut answer =
-            self.with_native_arguments(event, foreign_input, (self.read_answer)(event, process));
+            self.with_native_arguments(event, foreign_input, self.read(event, process));
         if let Some(complete) = event.complete {
             complete(&mut answer, input, foreign_input);
         }
@@ -686,7 +738,7 @@ mod tests {
 
     #[test]
     fn each_answer_that_a_page_shows_is_of_an_event() {
-        for agent in AGENTS {
+        for agent in shipped() {
             let unknown = agent.sample_answers.iter().find(|it| agent.event(it.event).is_none());
             assert!(unknown.is_none(), "{} {unknown:?}", agent.name);
         }
@@ -694,7 +746,7 @@ mod tests {
 
     #[test]
     fn each_tool_of_an_agent_is_known_by_its_name() {
-        for agent in AGENTS {
+        for agent in shipped() {
             let of_events = agent.events.iter().filter_map(|event| event.tools);
             for tools in of_events.chain([agent.tools]) {
                 // If two tools share a name, the first one counts.

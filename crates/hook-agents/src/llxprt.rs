@@ -9,8 +9,8 @@ use super::claude::parse_object;
 use super::gemini::{self, GEMINI};
 use super::paths::{Plugins, SettingsPaths};
 use super::table::{
-    Agent, AgentEvent, Consent, ConsentForm, Entry, Tool, Variable, WindowsShell, sample_answer,
-    tool,
+    Agent, AgentEvent, Consent, ConsentForm, Entry, Family, Tool, Variable, WindowsShell,
+    sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict};
 
@@ -35,16 +35,17 @@ pub(super) static AGENT: Agent = Agent {
     tools: TOOLS,
     mcp: ("mcp__", "__"),
     variables: &[("LLXPRT_PROJECT_DIR", Variable::Cwd)],
-    read_answer,
-    render,
+    family: Family::Llxprt,
     ignores: &[("BeforeTool", &["an ask: it is a denial"])],
     entry: Some(Entry {
         file: "settings.json",
-        in_project: ".llxprt/settings.json",
+        in_project: Some(".llxprt/settings.json"),
         new_file: "{}\n",
         on_windows: WindowsShell::PowerShell,
         next_step: "llxprt runs hooks only where its settings say so: add \"hooksConfig\": {\"enabled\": true}; and hooks \
-                  of a project for an event take the place of the user's for it: connect such a project, too",
+                    of a project for an event take the place of the user's for it: connect such a project, too",
+        fields: &[],
+        fail_closed: &[],
         consent: Some(Consent {
             question: "Switch hooks on in these settings of llxprt?",
             file: None,
@@ -113,7 +114,7 @@ pub(super) static AGENT: Agent = Agent {
 
 /// Reads a hook's answer like llxprt: an object at exit code 0, a denial at exit code 2, and a
 /// warning at any other.
-fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(_event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     let (stdout, stderr) = (process.stdout.trim(), process.stderr.trim());
     match process.code.unwrap_or(1) {
         0 if stdout.is_empty() => ForeignAnswer::default(),
@@ -163,6 +164,6 @@ fn read_output(fields: JsonObject, warnings: &mut Vec<String>) -> HookOutput {
 }
 
 /// Renders the response as for Gemini CLI, but denies instead of asking, which would allow.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     gemini::render_fork(event, verdict, false)
 }

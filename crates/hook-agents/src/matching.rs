@@ -1,6 +1,6 @@
 //! Matching of hooks against their input, by the rules of their agent.
 
-use hook_json::{JsonObject, RawJson};
+use hook_json::JsonObject;
 use hook_protocol::event::Matching;
 use hook_settings::FailBehavior;
 use hook_settings::language::ForeignHook;
@@ -12,7 +12,8 @@ use super::table::{AgentEvent, Subject};
 
 /// Returns the value that matchers of the event are compared with; `None` if all match.
 pub(super) fn subject(event: &AgentEvent, input: &JsonObject) -> Option<String> {
-    let text = |name: &str| input.get(name).and_then(RawJson::to_text).unwrap_or_default();
+    let field = |name: &str| super::convert::field_at(input, name);
+    let text = |name: &str| field(name).and_then(|value| value.to_text()).unwrap_or_default();
     match event.subject {
         Subject::Nothing => None,
         Subject::Constant(constant) => Some(constant.to_owned()),
@@ -168,7 +169,34 @@ pub(super) fn is_full_match(pattern: &str, subject: &str) -> bool {
     is_match(&format!("^(?:{pattern})$"), subject)
 }
 
-/// Matches every hook.
-pub(super) fn matches_all(_: &AgentEvent, _: &ForeignHook, _: &JsonObject) -> bool {
-    true
+/// Compares the matcher with the subject, unless one of them is missing or empty.
+pub(super) fn matches_raw(
+    event: &AgentEvent,
+    hook: &ForeignHook,
+    input: &JsonObject,
+    accepts: impl Fn(&str, &str) -> bool,
+) -> bool {
+    let pattern = hook.matcher.as_deref().filter(|pattern| !pattern.is_empty());
+    match (pattern, subject(event, input)) {
+        (Some(pattern), Some(subject)) => accepts(pattern, &subject),
+        _ => true,
+    }
+}
+
+/// Checks whether a pattern with `*` and `?` matches the whole text.
+pub(super) fn is_glob_match(pattern: &str, subject: &str) -> bool {
+    let mut expression = String::new();
+    for character in pattern.chars() {
+        match character {
+            '*' => expression.push_str(".*"),
+            '?' => expression.push('.'),
+            _ => {
+                if !character.is_alphanumeric() && character != '_' {
+                    expression.push('\\');
+                }
+                expression.push(character);
+            }
+        }
+    }
+    is_full_match(&expression, subject)
 }

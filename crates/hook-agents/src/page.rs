@@ -13,10 +13,10 @@ use super::capabilities::{
     effect_on_others, message_effect, outcome, stop_effect,
 };
 use super::table::{
-    Agent, AgentEvent, BaseField, Coverage, Directory, Expansion, NativeEvent, Reach, SettingsForm,
-    Subject, Tool, Variable,
+    Agent, AgentEvent, BaseField, Coverage, Directory, Expansion, Family, NativeEvent, Reach,
+    SettingsForm, Subject, Tool, Variable,
 };
-use super::{AGENTS, entry, kind};
+use super::{agents, entry, kind};
 
 /// Returns the page of an agent.
 pub fn render_page(agent: &Agent) -> String {
@@ -26,6 +26,12 @@ pub fn render_page(agent: &Agent) -> String {
          command line. ",
         agent.title, agent.name
     );
+    if agent.family == Family::Templates {
+        page = page.replace(
+            "`crates/hook-agents`",
+            &format!("`crates/hook-agents/agents/{}.toml`", agent.name),
+        );
+    }
     page.push_str(match agent.entry {
         Some(_) => {
             "The page says what `hook` knows of it: how its hooks run here\n([`hook bridge`](../cli/bridge.md)), \
@@ -35,6 +41,15 @@ pub fn render_page(agent: &Agent) -> String {
             "The page says what `hook` knows of it: how its hooks run here\n([`hook bridge`](../cli/bridge.md)).\n"
         }
     });
+    if let Some(checked) = agent.checked {
+        let how = if checked.seen { "run" } else { "read" };
+        let (version, date) = (checked.version, checked.date);
+        let _ = writeln!(
+            page,
+            "\nChecked against {} {version}, which was {how} on {date}.",
+            agent.title
+        );
+    }
     write_connection(agent, &mut page);
     write_events(agent, &mut page);
     write_effects(agent, &mut page);
@@ -44,6 +59,12 @@ pub fn render_page(agent: &Agent) -> String {
     write_outcomes(agent, &mut page);
     write_answers(agent, &mut page);
     write_other_forms(agent, &mut page);
+    if !agent.never_asks.is_empty() {
+        page.push_str("\n## What it never asks about\n\n");
+        for case in agent.never_asks {
+            let _ = writeln!(page, "- {case}");
+        }
+    }
     if !agent.notes.is_empty() {
         page.push_str("\n## What a table cannot say\n\n");
         for note in agent.notes {
@@ -59,7 +80,7 @@ pub fn render_overview() -> String {
         "| agent | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
          start, with the prompt | a turn that goes on |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    for agent in AGENTS {
+    for agent in agents() {
         let event_count = agent.connected_event_names().count();
         let connection = match agent.entry {
             Some(_) => format!("{event_count} events"),
@@ -120,7 +141,7 @@ fn write_connection(agent: &Agent, page: &mut String) {
         folder(agent),
         entry.file,
         variable.unwrap_or_default(),
-        entry.in_project,
+        entry.in_project.unwrap_or(NONE),
         entry.next_step,
     );
 }

@@ -13,8 +13,8 @@ use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::settings::OPTIONAL_KEYS;
 use super::table::{
-    Agent, AgentEvent, Coverage, Entry, Expansion, Subject, Timeouts, Tool, Variable, WindowsShell,
-    sample_answer, tool,
+    Agent, AgentEvent, Coverage, Entry, Expansion, Family, MatcherRule, Subject, Timeouts, Tool,
+    Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -144,7 +144,7 @@ const ALIASES: &[(&str, &[&str])] = &[
 
 /// Matches like Qwen Code: the exact name, a name in a list, or an expression. An invalid
 /// expression matches nothing.
-fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
+pub(super) fn matches(event: &AgentEvent, hook: &ForeignHook, input: &JsonObject) -> bool {
     let Some(pattern) = matching::pattern(hook).filter(|pattern| *pattern != ".*") else {
         return true;
     };
@@ -227,19 +227,20 @@ pub(super) static AGENT: Agent = Agent {
         ("QWEN_CODE_SESSION_ID", Variable::Session),
     ],
     expansion: Expansion::None,
-    matches,
-    read_answer,
-    render,
+    matcher: MatcherRule::Qwen,
+    family: Family::Qwen,
     ignores: &[(
         "PreToolUse",
         &["a stop: the tool does not run, and the turn goes on", "changed arguments", "context"],
     )],
     entry: Some(Entry {
         file: "settings.json",
-        in_project: ".qwen/settings.json",
+        in_project: Some(".qwen/settings.json"),
         new_file: "{}\n",
         on_windows: WindowsShell::Cmd,
         next_step: "Qwen Code reads it by itself when it starts; a project's file only in a folder that it trusts",
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     paths: SettingsPaths {
@@ -316,7 +317,7 @@ fn is_tool_call(event: &AgentEvent) -> bool {
 
 /// Reads a hook's answer like Qwen Code: standard output, or standard error if it is empty or the
 /// exit code is 2. An object counts at any code; the meaning of text depends on the code.
-fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     let (stdout, stderr) = (process.stdout.trim(), process.stderr.trim());
     let code = process.code.unwrap_or(1);
     let is_stdout = code != 2 && !stdout.is_empty();
@@ -412,7 +413,7 @@ fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
 
 /// Renders the response for Qwen Code: always an object with exit code 0, since Qwen reads standard
 /// error if standard output is empty.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
     let mut lost = Vec::new();

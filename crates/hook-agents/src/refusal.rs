@@ -5,7 +5,7 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::event::output::PolicyDecision;
 
 use super::table::{Agent, AgentEvent, NativeEvent};
-use super::verdict::{AgentResponse, Verdict, put};
+use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
 impl Agent {
     /// Returns a refusal that every agent obeys which reads this agent's files: in this agent's
@@ -54,6 +54,18 @@ impl Agent {
     }
 }
 
+/// Returns a denial in all forms that agents obey, for an agent that is not known.
+pub fn denial_in_all_forms(event: Option<&str>, reason: &str) -> String {
+    let mut specific = JsonObject::new();
+    put(&mut specific, "permissionDecision", Some("deny"));
+    put(&mut specific, "permissionDecisionReason", Some(reason));
+    let mut answer = JsonObject::new();
+    put(&mut answer, "decision", Some("block"));
+    put(&mut answer, "reason", Some(reason));
+    put_specific(&mut answer, event.unwrap_or_default(), &specific);
+    answer.to_raw().as_str().to_owned()
+}
+
 impl AgentEvent {
     /// Returns `true` if hooks can prevent the action of this event.
     pub(super) fn is_refusable(&self) -> bool {
@@ -70,11 +82,14 @@ pub(super) fn is_other_form(agent: &Agent, event: &AgentEvent, sent: &JsonObject
     else {
         return false;
     };
-    let session_fields = super::AGENTS
+    if sent.get(session_field).is_some() {
+        return false;
+    }
+    let session_fields = super::agents()
         .iter()
         .filter_map(|other| other.base_fields.iter().find_map(session_field_name));
     let mut session_fields = session_fields.filter(|name| *name != session_field);
-    sent.get(session_field).is_none() && session_fields.any(|name| sent.get(name).is_some())
+    session_fields.any(|name| sent.get(name).is_some())
 }
 
 fn session_field_name(

@@ -50,13 +50,24 @@ impl AgentRequest {
     pub fn directories_with(&self, settings: &[PathBuf]) -> Vec<PathBuf> {
         let mut directories = self.directories();
         let settings_project = settings.iter().find_map(|path| self.agent.project_of(path));
-        let is_cwd = self.message.fields().get("cwd").and_then(RawJson::to_text).map(PathBuf::from);
+        let is_cwd = self.cwd();
         if let Some(project) = settings_project.filter(|project| project.is_dir())
             && (directories.is_empty() || directories.first() == is_cwd.as_ref())
         {
             directories.insert(0, project);
         }
         directories
+    }
+
+    /// Returns the value of a field that every input has, by the agent's name of it or else this one.
+    fn base_value(&self, wanted: BaseField, name: &str) -> Option<RawJson> {
+        let names = self.event.base_fields.unwrap_or(self.agent.base_fields);
+        let own = names.iter().find(|(base, _)| *base == wanted).map(|(_, own)| *own);
+        self.message.fields().get(own.unwrap_or(name)).cloned()
+    }
+
+    fn cwd(&self) -> Option<PathBuf> {
+        self.base_value(BaseField::Cwd, "cwd")?.to_text().map(PathBuf::from)
     }
 
     fn directories(&self) -> Vec<PathBuf> {
@@ -66,11 +77,10 @@ impl AgentRequest {
             self.agent.variables.iter().filter(|(_, variable)| names_directory(variable));
         let variables =
             project_variables.filter_map(|(name, _)| std::env::var_os(name)).map(PathBuf::from);
-        let fields = self.message.fields();
-        let roots = fields.get("workspace_roots").and_then(RawJson::to_items).unwrap_or_default();
+        let roots = self.base_value(BaseField::Roots, "workspace_roots");
+        let roots = roots.and_then(|roots| roots.to_items()).unwrap_or_default();
         let root = roots.first().and_then(RawJson::to_text);
-        let cwd = fields.get("cwd").and_then(RawJson::to_text);
-        let reported = root.into_iter().chain(cwd).map(PathBuf::from);
+        let reported = root.into_iter().map(PathBuf::from).chain(self.cwd());
         variables
             .chain(reported)
             .filter(|directory| directory.is_absolute() && directory.is_dir())

@@ -202,6 +202,10 @@ impl Reader<'_> {
             return;
         };
         self.settings.was_read = true;
+        if self.file.path.is_some_and(|path| self.agent.layout.is_bare(path)) {
+            self.events(&fields, "");
+            return;
+        }
         let effective = match self.agent.has_global_switch {
             true => precedence::effective_settings(self.file, &fields, self.agent.comments),
             false => EffectiveSettings {
@@ -241,14 +245,48 @@ impl Reader<'_> {
         self.http = effective.http;
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
         let Some(hooks) = fields.get("hooks") else { return };
+        if let Some(key) = self.agent.layout.event_key {
+            self.list(hooks, key);
+            return;
+        }
         let Ok(events) = hooks.to_object() else {
             let message = "expected an object; none of its hooks run".to_owned();
             self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
             return;
         };
+        self.events(&events, "hooks.");
+    }
+
+    /// Reads a list of hooks that name their events.
+    fn list(&mut self, hooks: &RawJson, key: &str) {
+        let Some(items) = hooks.to_items() else {
+            let message = "expected an array; none of its hooks run".to_owned();
+            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
+            return;
+        };
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("hooks[{index}]");
+            let name = item.to_object().ok().and_then(|fields| fields.get(key)?.to_text());
+            let event =
+                name.as_deref().and_then(|name| Some((self.agent.event_in_settings(name)?, name)));
+            match event {
+                Some(event) => self.definition(event, item, &path),
+                None => {
+                    let name = shortened(name.as_deref().unwrap_or_default()).to_string();
+                    let title = self.agent.title;
+                    let message =
+                        format!("{title} has no event `{name}` in `{key}`; the hook does not run");
+                    self.problem(item.range(), &path, message, ForeignLoss::Hooks);
+                }
+            }
+        }
+    }
+
+    /// Reads the hooks of an object of events.
+    fn events(&mut self, events: &JsonObject, prefix: &str) {
         for (name, definitions) in events.iter().filter(|(name, _)| !LEGACY_SWITCHES.contains(name))
         {
-            let path = format!("hooks.{name}");
+            let path = format!("{prefix}{name}");
             let Some(event) = self.agent.event_in_settings(name) else {
                 let message = format!(
                     "{} has no event `{}`, so nothing there runs",
@@ -307,7 +345,7 @@ impl Reader<'_> {
         only: Option<&BTreeSet<usize>>,
     ) {
         let group = Group {
-            matcher: fields.get("matcher").and_then(RawJson::to_text),
+            matcher: fields.get(self.agent.layout.matcher_key).and_then(RawJson::to_text),
             sequential: fields.get("sequential").and_then(RawJson::to_bool) == Some(true),
             ..Group::for_event(self.agent, name)
         };
@@ -433,7 +471,7 @@ impl Reader<'_> {
                 !is_refused
             });
         }
-        let own_matcher = || text("matcher");
+        let own_matcher = || text(self.agent.layout.matcher_key);
         self.settings.hooks.push(ForeignEntry {
             hook: ForeignHook {
                 language: self.agent,

@@ -4,11 +4,11 @@ use hook_json::{JsonObject, RawJson};
 use hook_protocol::HookEventName;
 
 use super::table::{Agent, AgentEvent, SettingsForm};
-use super::{AGENTS, agent};
+use super::{agent, agents};
 
 /// Returns the agent whose settings a text is. The agent must know all its events, at least one of
 /// which is not native. If several agents share a form, fields that only Copilot has decide, and
-/// then the order of [`AGENTS`].
+/// then the order of [`agents`].
 pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
     let root = RawJson::parse(text).ok()?.to_object().ok()?;
     let events = root.get("hooks")?.to_object().ok()?;
@@ -36,7 +36,7 @@ pub fn agent_by_shape(text: &str) -> Option<&'static Agent> {
     if let Some(copilot) = copilot.filter(|_| has(&["bash", "powershell", "timeoutSec"])) {
         return Some(copilot);
     }
-    AGENTS.into_iter().find(matches_shape)
+    agents().iter().copied().find(matches_shape)
 }
 
 impl AgentEvent {

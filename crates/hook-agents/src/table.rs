@@ -1,14 +1,16 @@
 //! The description of an agent: tables, with functions only for what a table cannot express.
 
+use std::path::Path;
+
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::HookEventName;
 use hook_protocol::event::input::EventInput;
-use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
+use hook_settings::language::ForeignAnswer;
 
 use super::kind::{HookKind, HttpRules};
 use super::paths::SettingsPaths;
 use super::syntax::Comments;
-use super::verdict::{AgentResponse, Verdict};
+use super::template::EventAnswers;
 
 /// One agent, as tables.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub struct Agent {
     pub(super) mcp: (&'static str, &'static str),
     pub(super) base_fields: &'static [(BaseField, &'static str)],
     pub(super) settings: SettingsForm,
+    /// The layout of its settings files around the hooks.
+    pub(super) layout: Layout,
     /// The supported kinds of hooks. A hook without a `type` is of the first kind.
     pub(super) hook_kinds: &'static [HookKind],
     /// The rules for `http` hooks, if supported.
@@ -37,9 +41,10 @@ pub struct Agent {
     pub(super) env_file: Option<&'static str>,
     /// The syntax of variables that are replaced in a command before the shell runs.
     pub(super) expansion: Expansion,
-    pub(super) matches: fn(&AgentEvent, &ForeignHook, &JsonObject) -> bool,
-    pub(super) read_answer: fn(&AgentEvent, &ProcessOutput<'_>) -> ForeignAnswer,
-    pub(super) render: fn(&AgentEvent, &Verdict<'_>) -> AgentResponse,
+    /// The comparison of matchers with the hook's input.
+    pub(super) matcher: MatcherRule,
+    /// The family, which reads the answers of hooks and renders responses.
+    pub(super) family: Family,
     /// The working directory of a hook that names none.
     pub(super) directory: Directory,
     /// `true` if the first letter of an event name may be lowercase.
@@ -71,6 +76,21 @@ pub struct Agent {
     pub(super) has_global_switch: bool,
     /// Notes for its page, of a sentence or two each.
     pub(super) notes: &'static [&'static str],
+    /// The version that its table was checked against; `None` for tables without a file.
+    pub(super) checked: Option<Checked>,
+    /// The actions that it never asks about.
+    pub(super) never_asks: &'static [&'static str],
+}
+
+/// The version of an agent that a table was checked against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checked {
+    /// The version.
+    pub version: &'static str,
+    /// The date, as YYYY-MM-DD.
+    pub date: &'static str,
+    /// `true` if the agent was run; `false` if its code or documentation was read.
+    pub seen: bool,
 }
 
 /// A sample answer of a hook, and the source that documents it.
@@ -113,14 +133,19 @@ impl OtherForm {
 pub struct Entry {
     /// The path in the user's folder.
     pub file: &'static str,
-    /// The path in a project, of a file that is not committed if the agent has one.
-    pub in_project: &'static str,
+    /// The path in a project, of a file that is not committed if the agent has one. `None` if the
+    /// agent only reads the user's.
+    pub in_project: Option<&'static str>,
     /// The text of a file without hooks, or of an extension with a placeholder for its commands.
     pub new_file: &'static str,
     /// How the agent runs an entry's command on Windows.
     pub on_windows: WindowsShell,
     /// The next step for the user.
     pub next_step: &'static str,
+    /// Further fields of an entry, each with its value as JSON, in which `{event}` is the event.
+    pub(super) fields: &'static [(&'static str, &'static str)],
+    /// Further fields of an entry whose failure has to deny, likewise.
+    pub(super) fail_closed: &'static [(&'static str, &'static str)],
     /// The agent's consent file, if consent can be written for the user.
     pub(super) consent: Option<Consent>,
 }
@@ -158,7 +183,7 @@ pub(super) enum ConsentForm {
 }
 
 /// One event of an agent.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct AgentEvent {
     pub(super) name: &'static str,
     pub(super) native: NativeEvent,
@@ -204,6 +229,8 @@ pub(super) struct AgentEvent {
     pub(super) tools: Option<&'static [Tool]>,
     /// `true` if another event covers the same moment, so that this one is not connected.
     pub(super) is_unconnected: bool,
+    /// The answers that count, for families whose answers are templates.
+    pub(super) answers: EventAnswers,
 }
 
 impl AgentEvent {
@@ -233,6 +260,7 @@ impl AgentEvent {
             base_fields: None,
             tools: None,
             is_unconnected: false,
+            answers: EventAnswers::NONE,
         }
     }
 
@@ -341,6 +369,26 @@ pub(super) enum Reach {
     All,
 }
 
+/// The layout of settings files around the hooks. The default is an object `hooks` by event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// The names of files that are the object of events itself, without `hooks` around it.
+    pub(super) bare: &'static [&'static str],
+    /// The key by which hooks name their event, if `hooks` is a list of them.
+    pub(super) event_key: Option<&'static str>,
+    /// The key of a matcher.
+    pub(super) matcher_key: &'static str,
+}
+
+impl Layout {
+    pub(super) const OBJECT: Self = Self { bare: &[], event_key: None, matcher_key: "matcher" };
+
+    /// Checks whether a file is the object of events itself.
+    pub(super) fn is_bare(&self, file: &Path) -> bool {
+        file.file_name().is_some_and(|name| self.bare.iter().any(|bare| name == *bare))
+    }
+}
+
 /// The layout of hooks in settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettingsForm {
@@ -370,6 +418,45 @@ impl Timeouts {
     pub(super) const fn new(keys: &'static [&'static str], unit: u64, default: u64) -> Self {
         Self { keys, unit, default, milliseconds_from: None }
     }
+}
+
+/// The family of an agent: the rules by which it reads the answers of its hooks, and by which it
+/// is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    A3s,
+    Claude,
+    Codex,
+    Copilot,
+    Cursor,
+    Gemini,
+    Llxprt,
+    Pi,
+    Qwen,
+    Vscode,
+    /// Those of the templates of each event.
+    Templates,
+}
+
+/// The comparison of matchers with the subject of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MatcherRule {
+    /// Every matcher matches.
+    All,
+    Claude,
+    Codex,
+    Copilot,
+    Cursor,
+    Gemini,
+    Qwen,
+    /// An expression that is found anywhere. An invalid one, such as `*`, matches nothing.
+    Expression,
+    /// An expression of the whole text. An invalid one, such as `*`, matches nothing.
+    WholeExpression,
+    /// The text itself, or an expression of all of it.
+    ExactOrExpression,
+    /// A pattern with `*` and `?`, of all of a name or of its last part after a dot.
+    Glob,
 }
 
 /// The source of a variable's value.

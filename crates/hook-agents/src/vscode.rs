@@ -8,12 +8,11 @@ use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::claude::{self, parse_object};
 use super::kind::COMMAND_ONLY;
-use super::matching;
 use super::paths::SettingsPaths;
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, ExitTwo, Expansion, Reach, SettingsForm, Subject,
-    Timeouts, Tool, sample_answer, tool,
+    Agent, AgentEvent, BaseField, Directory, ExitTwo, Expansion, Family, Layout, MatcherRule,
+    Reach, SettingsForm, Subject, Timeouts, Tool, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -113,6 +112,7 @@ pub(super) static AGENT: Agent = Agent {
         (BaseField::Transcript, "transcript_path"),
     ],
     settings: SettingsForm::Both,
+    layout: Layout::OBJECT,
     hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::AndTrailingCommas,
@@ -123,9 +123,8 @@ pub(super) static AGENT: Agent = Agent {
     variables: &[],
     env_file: None,
     expansion: Expansion::Braces,
-    matches: matching::matches_all,
-    read_answer,
-    render,
+    matcher: MatcherRule::All,
+    family: Family::Vscode,
     directory: Directory::Project,
     accepts_lowercase_initial: true,
     ignores: &[],
@@ -178,10 +177,12 @@ pub(super) static AGENT: Agent = Agent {
         "What a block at the end of a turn is stands in `hookSpecificOutput`.",
         "Chosen as harness, Copilot, Claude Code and Codex run hooks by their own rules; this page is about VS Code's own agent.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
 /// Reads a hook's answer like VS Code.
-fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
     match process.code {
         Some(0) => {}
         Some(2) => {
@@ -226,7 +227,7 @@ fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
 }
 
 /// Renders the response for VS Code.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut specific = JsonObject::new();
     let refuses = verdict.forbids() || verdict.asks();

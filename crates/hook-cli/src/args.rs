@@ -64,6 +64,8 @@ pub(crate) enum Command {
     /// Take the entries of `hook connect` out again
     #[command(after_help = commands::connect::DISCONNECT_HELP)]
     Disconnect(Deferred<commands::connect::DisconnectArguments>),
+    /// List the known agents, or check a file that defines one
+    Agents(Deferred<commands::agents::Arguments>),
     /// Copy an agent's own hooks into settings of `hook`, in its language
     Import(Deferred<commands::import::Arguments>),
     /// Say which hooks an event runs, and why each other one does not run

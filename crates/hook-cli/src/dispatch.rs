@@ -4,9 +4,9 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 use crate::commands::{
-    audit, bridge, check, command, completions, connect, doctor, explain, fire, help, import, init,
-    list, log, man, packs, replay, rules, run, schema, serve, switching, tail, test, trace, trust,
-    uninstall, watch,
+    agents, audit, bridge, check, command, completions, connect, doctor, explain, fire, help,
+    import, init, list, log, man, packs, replay, rules, run, schema, serve, switching, tail, test,
+    trace, trust, uninstall, watch,
 };
 use crate::context::Context;
 use crate::error::CommandError;
@@ -43,6 +43,7 @@ pub(crate) async fn dispatch(
         Command::Disconnect(arguments) => {
             connect::disconnect(arguments, &context()?, printer).await
         }
+        Command::Agents(arguments) => agents::run(arguments, &context()?, printer).await,
         Command::Import(arguments) => import::run(arguments, &context()?, printer).await,
         Command::Explain(arguments) => explain::run(arguments, &context()?, printer).await,
         Command::Module(arguments) => command::run(arguments, &context()?, printer).await,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hook_agents::Agent;
-use hook_json::text::nearest;
+use hook_json::text::{PathText, nearest};
 
 /// The session of events if none is named.
 pub(crate) const SESSION: &str = "cli";
@@ -56,7 +56,17 @@ pub(crate) struct NamedAgent(pub(crate) &'static Agent);
 impl NamedAgent {
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
         hook_agents::agent(name).map(Self).ok_or_else(|| {
-            let names: Vec<&str> = hook_agents::AGENTS.iter().map(|agent| agent.name()).collect();
+            let names: Vec<&str> = hook_agents::agents().iter().map(|agent| agent.name()).collect();
+            if let Some(broken) =
+                hook_agents::broken_agent_files().iter().find(|broken| broken.name == name)
+            {
+                let problem = broken.problems.first().map(ToString::to_string);
+                return format!(
+                    "the file of the agent {name:?} is broken: {}:{}",
+                    broken.path.shown(),
+                    problem.unwrap_or_default()
+                );
+            }
             let suggestion = match nearest(name, names.iter().copied()) {
                 Some(nearest) => format!("; did you mean {nearest}?"),
                 None => ".".to_owned(),

@@ -14,15 +14,15 @@ mod fields;
 mod results;
 
 use hook_json::{JsonObject, RawJson};
+use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::kind::COMMAND_ONLY;
-use super::matching;
 use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, SettingsForm, Timeouts, Tool,
-    WindowsShell, tool,
+    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, Family, Layout, MatcherRule,
+    SettingsForm, Timeouts, Tool, WindowsShell, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -59,10 +59,12 @@ pub(super) static OMP: Agent = Agent {
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
-        in_project: ".omp/extensions/hook.ts",
+        in_project: Some(".omp/extensions/hook.ts"),
         new_file: EXTENSION,
         on_windows: WindowsShell::Cmd,
         next_step: NEXT_STEP,
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     paths: no_settings_paths(".omp/agent"),
@@ -88,6 +90,7 @@ const BASE: Agent = Agent {
         (BaseField::Cwd, "cwd"),
     ],
     settings: SettingsForm::Both,
+    layout: Layout::OBJECT,
     hook_kinds: COMMAND_ONLY,
     http: None,
     comments: Comments::None,
@@ -97,18 +100,19 @@ const BASE: Agent = Agent {
     variables: &[],
     env_file: None,
     expansion: Expansion::None,
-    matches: matching::matches_claude,
-    read_answer: results::read_answer,
-    render,
+    matcher: MatcherRule::Claude,
+    family: Family::Pi,
     directory: Directory::Event,
     accepts_lowercase_initial: false,
     ignores: &[("tool_call", &["context"])],
     entry: Some(Entry {
         file: "extensions/hook.ts",
-        in_project: ".pi/extensions/hook.ts",
+        in_project: Some(".pi/extensions/hook.ts"),
         new_file: EXTENSION,
         on_windows: WindowsShell::Cmd,
         next_step: NEXT_STEP,
+        fields: &[],
+        fail_closed: &[],
         consent: None,
     }),
     top_level_denial: None,
@@ -127,10 +131,17 @@ const BASE: Agent = Agent {
         "A refused tool result is replaced by the reason.",
         "Commands of modules are commands there, such as `/handoff`, and may change the session. Hooks that stay alive may ask pi's user, where it has one.",
     ],
+    checked: None,
+    never_asks: &[],
 };
 
+/// Reads the value that a handler returned.
+pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> ForeignAnswer {
+    results::read_answer(event, process)
+}
+
 /// Renders the response for the extension, which carries it out.
-fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
+pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let mut answer = JsonObject::new();
     let mut lost = Vec::new();
     let refuses = verdict.forbids() || verdict.asks();

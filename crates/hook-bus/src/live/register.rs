@@ -268,7 +268,7 @@ impl HookRegister {
                 Some(agent) => Ok(Some(agent)),
                 None => {
                     let name_iter = std::iter::once("native")
-                        .chain(hook_agents::AGENTS.iter().map(|agent| agent.name()));
+                        .chain(hook_agents::agents().iter().map(|agent| agent.name()));
                     let names: Vec<&str> = name_iter.collect();
                     let found = shortened(name);
                     let problem = format!("expected one of {}; found `{found}`", names.join(", "));

@@ -41,7 +41,7 @@ Examples:
   hook bridge claude --settings .claude/settings.json < event.json
   hook bridge cursor stop --settings .cursor/hooks.json < event.json")]
 pub(crate) struct Arguments {
-    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, vscode, pi, omp or a3s
+    /// The agent, as `hook agents` lists it
     agent: String,
     /// What the agent calls the event; by default what its input says
     event: Option<String>,
@@ -58,7 +58,10 @@ pub(crate) async fn run(
     exit_policy: &ExitPolicy,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
-    let agent = agent(&arguments.agent)?;
+    let agent = match agent(&arguments.agent) {
+        Ok(agent) => agent,
+        Err(error) => return refuse_unknown(arguments, &error, printer).await,
+    };
     if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
         let text = format!(
             "{0} starts `hook bridge {1}` and writes to its standard input; to try it, give it what {0} \
@@ -185,6 +188,28 @@ async fn read(agent: &Agent, event: Option<&str>) -> Result<(String, RawObject),
 /// Returns `true` if the settings enable the log of calls.
 fn logs_calls(context: &Context) -> bool {
     context.settings_files().is_ok_and(|files| hook_settings::logs_calls(&files))
+}
+
+/// Refuses what an unknown agent asks, since an entry of `hook connect` names it: its file may be
+/// broken or removed. It is denied in each form that some agent obeys.
+async fn refuse_unknown(
+    arguments: &Arguments,
+    error: &CommandError,
+    printer: &mut Printer,
+) -> Result<Status, CommandError> {
+    let reason = error.to_string();
+    printer.problem(&reason);
+    let event = arguments.event.as_deref();
+    // A denial at the end of a turn would have the agent go on for ever.
+    let ends_turn = event.is_some_and(|event| match hook_agents::find_foreign_event(event) {
+        Some((_, native)) => native.is_turn_end(),
+        None => event.to_ascii_lowercase().contains("stop") || event.ends_with("end"),
+    });
+    if ends_turn {
+        return Ok(exit_code::FAILURE);
+    }
+    printer.raw(&format!("{}\n", hook_agents::denial_in_all_forms(event, &reason))).await?;
+    Ok(exit_code::from_agent(2))
 }
 
 /// Refuses an unreadable request, because guards may be among its hooks.

@@ -21,6 +21,7 @@ use serde_json::json;
 use self::command::command;
 use self::connection::Connection;
 use self::entries::{Entries, Scope, file_of};
+use super::agents::agent_of_file;
 use super::bridge::agent;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
@@ -52,14 +53,19 @@ Examples:
   hook connect claude --dry-run
   hook connect gemini --scope project
   hook connect codex --yes
+  hook connect --agent-file mine.toml    an agent that hook does not know
   hook connect codex --events PreToolUse,Stop")]
 pub(crate) struct Arguments {
-    /// The agents: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
-    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all"])]
+    /// The agents, as `hook agents` lists them
+    #[arg(value_name = "AGENT", required_unless_present_any = ["list", "all", "agent_file"])]
     named: Vec<String>,
     /// Every agent that is here
     #[arg(long, conflicts_with = "named")]
     all: bool,
+    /// The agent that this file defines; it is copied to ~/.config/hooks/agents
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["named", "all", "list"])]
+    agent_file: Option<PathBuf>,
     /// Whose settings are written: the user's, or this project's
     #[arg(long, value_enum, default_value = "user")]
     scope: Scope,
@@ -82,7 +88,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DisconnectArguments {
-    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, pi or omp
+    /// The agent, as `hook agents` lists it
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     agent: Option<String>,
     /// Every agent, for the user and in this project
@@ -101,10 +107,12 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         return list(context, printer).await;
     }
     let named = arguments.named.iter().map(|name| agent(name)).collect::<Result<Vec<_>, _>>()?;
-    let connectable = || hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
-    let selected: Vec<&'static Agent> = match arguments.all {
-        true => connectable().filter(|agent| entries::is_installed(agent)).collect(),
-        false => named,
+    let connectable =
+        || hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
+    let selected: Vec<&'static Agent> = match (&arguments.agent_file, arguments.all) {
+        (Some(file), _) => vec![copy_agent_file(file, arguments.dry_run, context, printer).await?],
+        (None, true) => connectable().filter(|agent| entries::is_installed(agent)).collect(),
+        (None, false) => named,
     };
     if selected.is_empty() {
         printer.problem("no agent that can be connected has a folder of its user here");
@@ -130,6 +138,22 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         printer.warning(&why);
     }
     Ok(status)
+}
+
+/// Copies a file that defines an agent to the user's, and returns the agent.
+async fn copy_agent_file(
+    file: &Path,
+    dry_run: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<&'static Agent> {
+    let (agent, text, copy) = agent_of_file(file)?;
+    let change = edit_file(&copy, dry_run, AbsentFile::Create, &|_| Ok(text.clone()))?;
+    if change.is_change() && !context.json() {
+        let verb = if dry_run { "would copy" } else { "copied" };
+        printer.text(&format!("{verb} {} to {}\n", file.shown(), copy.shown())).await?;
+    }
+    Ok(agent)
 }
 
 /// Returns the path that entries name. A binary whose own path does not last is copied.
@@ -252,8 +276,11 @@ pub(super) async fn disconnect_all(
     printer: &mut Printer,
 ) -> Result {
     let arguments = &DisconnectArguments { agent: None, all: true, scope: Scope::User, dry_run };
-    let all = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
-    let targets = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
+    let all = hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
+    let has_file = |(agent, scope): &(&Agent, Scope)| {
+        *scope == Scope::User || agent.entry().is_some_and(|entry| entry.in_project.is_some())
+    };
+    let targets = all.flat_map(|agent| Scope::ALL.map(|scope| (agent, scope))).filter(has_file);
     let mut status = exit_code::PROCEED;
     let mut any_connected = false;
     for (agent, scope) in targets {
@@ -370,9 +397,11 @@ async fn show(
 
 async fn list(context: &Context, printer: &mut Printer) -> Result {
     let mut any_connected = false;
-    for agent in hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some()) {
+    for agent in hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some()) {
         let is_here = entries::is_installed(agent);
-        let found = Scope::ALL.map(|scope| entries::of(agent, scope, context));
+        let has_file = |scope: &Scope| file_of(agent, *scope, context).is_ok();
+        let scopes = Scope::ALL.into_iter().filter(has_file);
+        let found: Vec<_> = scopes.map(|scope| entries::of(agent, scope, context)).collect();
         if context.json() {
             for entries in &found {
                 printer.object(&entries.to_json(is_here)).await?;

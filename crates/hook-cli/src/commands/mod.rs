@@ -1,6 +1,7 @@
 //! The commands. Each file defines the arguments of one command, or of two opposite ones, calls a
 //! library and renders the result.
 
+pub(crate) mod agents;
 pub(crate) mod audit;
 mod background;
 pub(crate) mod bridge;

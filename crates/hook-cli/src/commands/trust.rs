@@ -432,7 +432,7 @@ fn report_open(
 
 /// Prints the files of agents in the project whose hooks are reviewed only if the agent is named.
 async fn show_agents(context: &Context, printer: &mut Printer) -> Result<(), CommandError> {
-    for agent in hook_agents::AGENTS {
+    for agent in hook_agents::agents().iter().copied() {
         let agents = Agents {
             named: vec![agent],
             include_user: false,

@@ -56,7 +56,7 @@ fn windows_command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -> S
 /// without folders of the project and of packages, then in this binary's folder. Without `hook`, it
 /// prints a message, and refuses what can be refused if the project has a guard.
 fn project_command(binary: &Path, agent: &Agent, event: &str) -> String {
-    let file = agent.entry().map(|entry| entry.in_project).unwrap_or_default();
+    let file = agent.entry().and_then(|entry| entry.in_project).unwrap_or_default();
     let usual = USUAL_FOLDERS.join(" ");
     let (before, behind) = BINARY_MARKERS;
     let written = written_folder(binary).unwrap_or_else(|| "/".to_owned());

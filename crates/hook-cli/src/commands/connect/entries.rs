@@ -126,7 +126,13 @@ pub(crate) fn file_of(agent: &Agent, scope: Scope, context: &Context) -> Result<
         return Err(CommandError::Usage(text));
     };
     match scope {
-        Scope::Project => path_in_project(context.project(), entry.in_project),
+        Scope::Project => match entry.in_project {
+            Some(file) => path_in_project(context.project(), file),
+            None => Err(CommandError::Usage(format!(
+                "{} reads no settings of projects; connect it for the user",
+                agent.title()
+            ))),
+        },
         Scope::User => Ok(user_folder(agent)?.join(entry.file)),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn files(context: &Context) -> Section {
 
 /// Returns the findings about agents that call `hook`.
 pub(super) fn connections(context: &Context) -> Section {
-    let agents = hook_agents::AGENTS.into_iter().filter(|agent| agent.entry().is_some());
+    let agents = hook_agents::agents().iter().copied().filter(|agent| agent.entry().is_some());
     let all = agents.flat_map(|agent| Scope::ALL.map(|scope| entries::of(agent, scope, context)));
     let findings = all.filter(|entries| !entries.commands.is_empty()).map(|entries| {
         let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
