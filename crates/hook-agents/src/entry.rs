@@ -153,7 +153,8 @@ impl Agent {
         if self.is_bare() {
             return format!("{{\n{lines}\n}}{ending}");
         }
-        format!("{{\n{fields}  \"hooks\": {{\n{lines}\n  }}\n}}{ending}")
+        let wrapper = quoted(self.layout.wrapper);
+        format!("{{\n{fields}  {wrapper}: {{\n{lines}\n  }}\n}}{ending}")
     }
 
     /// Checks whether a text is such a file.
@@ -237,7 +238,7 @@ impl Agent {
                 plain,
                 &root,
                 &object(&root, "settings")?,
-                "hooks",
+                self.layout.wrapper,
             )));
         }
         Ok(None)
@@ -258,10 +259,10 @@ impl Agent {
         if self.is_bare() {
             return Ok(Some(root.clone()));
         }
-        let hooks = object(root, "settings")?.get("hooks").cloned();
+        let hooks = object(root, "settings")?.get(self.layout.wrapper).cloned();
         match hooks {
             Some(hooks) if hooks.kind() != JsonKind::Object => {
-                Err(wrong_type(&hooks, "hooks", "an object"))
+                Err(wrong_type(&hooks, self.layout.wrapper, "an object"))
             }
             hooks => Ok(hooks),
         }
@@ -285,7 +286,7 @@ impl Agent {
                 }
                 _ => format!("{{{}:{list}}}", quoted(event.name)),
             };
-            return Ok(with_member(text, &root, "hooks", &hooks));
+            return Ok(with_member(text, &root, self.layout.wrapper, &hooks));
         };
         let events = object(&hooks, "hooks")?;
         let Some(known) = events.get(event.name) else {
@@ -358,7 +359,7 @@ impl Agent {
 
     fn element(&self, event: &AgentEvent, command: &str) -> String {
         let hook = self.entry_hook(event, command);
-        if self.settings != SettingsForm::Groups {
+        if self.settings != SettingsForm::Groups || event.is_flat {
             return hook.to_raw().as_str().to_owned();
         }
         let mut group = JsonObject::new();

@@ -77,6 +77,7 @@ fn event(event: &AgentEvent) -> String {
         ("input", forms.input),
         ("context", forms.context),
         ("message", forms.message),
+        ("neutral", forms.neutral),
     ];
     let answers: String = answers
         .iter()
@@ -86,7 +87,7 @@ fn event(event: &AgentEvent) -> String {
     format!(
         "AgentEvent {{ coverage: Coverage::{:?}, subject: Subject::{}, exit_two: ExitTwo::{:?}, \
          text_is_context: {}, blocks: {}, approves: {}, fields: {}, defaults: {}, timeout: {:?}, \
-         timeout_cap: {:?}, is_unconnected: {}, answers: EventAnswers {{ {answers}\
+         timeout_cap: {:?}, is_unconnected: {}, is_flat: {}, answers: EventAnswers {{ {answers}\
          other_denials: {others}, counts_at_any_code: {}, ..EventAnswers::NONE }}, ..{base} }}",
         event.coverage,
         rust(&event.subject),
@@ -99,6 +100,7 @@ fn event(event: &AgentEvent) -> String {
         event.timeout,
         event.timeout_cap,
         event.is_unconnected,
+        event.is_flat,
         forms.counts_at_any_code,
     )
 }

@@ -309,12 +309,36 @@ fn write_settings(agent: &Agent, page: &mut String) {
     }
     let form = match agent.settings {
         SettingsForm::Groups => "Hooks stand in groups, each with a `matcher` and `hooks`.",
+        SettingsForm::Flat if agent.layout.event_key.is_some() => {
+            "Hooks stand in one list, each with its `matcher`."
+        }
         SettingsForm::Flat => "Hooks stand in the list of their event, each with its `matcher`.",
         SettingsForm::Both => {
             "Hooks stand in the list of their event, or in groups with a `matcher` and `hooks`."
         }
     };
     let _ = writeln!(page, "- {form}");
+    let layout = &agent.layout;
+    let bare: Vec<String> = layout.bare.iter().map(|file| format!("`{file}`")).collect();
+    match (layout.event_key, layout.is_named) {
+        (Some(key), _) => {
+            let _ = writeln!(
+                page,
+                "- They are tables of the list `hooks`, which name their event by `{key}`."
+            );
+        }
+        (None, true) => {
+            page.push_str("- A file is an object of names, each with an object of events.\n")
+        }
+        (None, false) if !bare.is_empty() => {
+            let _ = writeln!(
+                page,
+                "- {} is the object of events itself; other files have it as `hooks`.",
+                bare.join(", ")
+            );
+        }
+        (None, false) => {}
+    }
     let timeout = agent.timeout;
     let keys: Vec<String> = timeout.keys.iter().map(|key| format!("`{key}`")).collect();
     let unit = if timeout.unit == 1 { "milliseconds" } else { "seconds" };

@@ -206,6 +206,15 @@ impl Reader<'_> {
             self.events(&fields, "");
             return;
         }
+        if self.agent.layout.is_named {
+            for (name, hooks) in fields.iter() {
+                let Ok(events) = hooks.to_object() else { continue };
+                if events.get("enabled").and_then(RawJson::to_bool) != Some(false) {
+                    self.events(&events, &format!("{name}."));
+                }
+            }
+            return;
+        }
         let effective = match self.agent.has_global_switch {
             true => precedence::effective_settings(self.file, &fields, self.agent.comments),
             false => EffectiveSettings {
@@ -325,7 +334,7 @@ impl Reader<'_> {
         };
         let default_group = Group::for_event(self.agent, name);
         let is_group = match self.agent.settings {
-            SettingsForm::Groups => true,
+            SettingsForm::Groups => !event.is_flat,
             SettingsForm::Flat => default_group.other_name.is_some(),
             SettingsForm::Both => fields.get("hooks").is_some(),
         };
@@ -406,7 +415,7 @@ impl Reader<'_> {
         let fields = &known;
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
-        let needs_type = matches!(self.agent.settings, SettingsForm::Groups);
+        let needs_type = matches!(self.agent.settings, SettingsForm::Groups) && !event.is_flat;
         let kind_name = match text("type") {
             Some(kind_name) => kind_name,
             None if !needs_type => "command".to_owned(),

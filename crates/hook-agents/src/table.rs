@@ -229,6 +229,8 @@ pub(super) struct AgentEvent {
     pub(super) tools: Option<&'static [Tool]>,
     /// `true` if another event covers the same moment, so that this one is not connected.
     pub(super) is_unconnected: bool,
+    /// `true` if its hooks are not in groups, unlike those of other events.
+    pub(super) is_flat: bool,
     /// The answers that count, for families whose answers are templates.
     pub(super) answers: EventAnswers,
 }
@@ -260,6 +262,7 @@ impl AgentEvent {
             base_fields: None,
             tools: None,
             is_unconnected: false,
+            is_flat: false,
             answers: EventAnswers::NONE,
         }
     }
@@ -372,6 +375,10 @@ pub(super) enum Reach {
 /// The layout of settings files around the hooks. The default is an object `hooks` by event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
+    /// The key of the object of events.
+    pub(super) wrapper: &'static str,
+    /// `true` if there may be several such objects, each under any key.
+    pub(super) is_named: bool,
     /// The names of files that are the object of events itself, without `hooks` around it.
     pub(super) bare: &'static [&'static str],
     /// The key by which hooks name their event, if `hooks` is a list of them.
@@ -381,7 +388,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) const OBJECT: Self = Self { bare: &[], event_key: None, matcher_key: "matcher" };
+    pub(super) const OBJECT: Self = Self {
+        wrapper: "hooks",
+        is_named: false,
+        bare: &[],
+        event_key: None,
+        matcher_key: "matcher",
+    };
 
     /// Checks whether a file is the object of events itself.
     pub(super) fn is_bare(&self, file: &Path) -> bool {

@@ -13,6 +13,8 @@ pub(super) struct EventAnswers {
     pub(super) input: Option<Template>,
     pub(super) context: Option<Template>,
     pub(super) message: Option<Template>,
+    /// The answer without a decision, if the agent takes silence for a failure.
+    pub(super) neutral: Option<Template>,
     /// `true` if an object on standard output also counts with an exit code other than 0.
     pub(super) counts_at_any_code: bool,
 }
@@ -28,6 +30,7 @@ impl EventAnswers {
         input: None,
         context: None,
         message: None,
+        neutral: None,
         counts_at_any_code: false,
     };
 }

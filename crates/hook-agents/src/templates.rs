@@ -96,8 +96,8 @@ pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse
         _ => {
             let decision = match () {
                 () if verdict.asks() => &answers.ask,
-                () if verdict.allowed => &answers.allow,
-                () => &None,
+                () if verdict.allowed && answers.allow.is_some() => &answers.allow,
+                () => &answers.neutral,
             };
             if let Some(decision) = decision {
                 response.add(decision);

@@ -1,10 +1,10 @@
-//! The pages of docs/agents, which are generated from the tables of hook-translate.
+//! The pages of docs/agents, which are generated from the tables of hook-agents.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hook_agents::{AGENTS, LEGEND};
+use hook_agents::{LEGEND, agents};
 use hook_tests::workspace;
 
 const BEGIN: &str = "<!-- agents: generated -->\n";
@@ -41,12 +41,16 @@ fn index() -> String {
 fn each_agent_has_the_page_that_its_tables_make() {
     let folder = workspace().join("docs/agents");
     let mut files = BTreeSet::from(["README.md".to_owned()]);
-    for agent in AGENTS {
+    for agent in agents() {
         let file = format!("{}.md", agent.name());
         is_up_to_date(&folder.join(&file), &hook_agents::render_page(agent));
         files.insert(file);
     }
     is_up_to_date(&folder.join("README.md"), &index());
+    let rows: Vec<String> = agents().iter().map(|agent| agent.to_json().to_string()).collect();
+    is_up_to_date(&folder.join("table.json"), &format!("[\n{}\n]\n", rows.join(",\n")));
+    files.insert("table.json".to_owned());
+    files.insert("adding.md".to_owned());
     let there: BTreeSet<String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -23,6 +23,9 @@ fn named(part: &str, name: &str) -> Option<Json> {
         ("deny" | "ask" | "allow", "permission") => json!({"hookSpecificOutput": {
             "hookEventName": "{event}", "permissionDecision": part, "permissionDecisionReason": "{reason}",
         }}),
+        ("deny", "permission and exit 2") => json!({"hookSpecificOutput": {
+            "hookEventName": "{event}", "permissionDecision": "deny", "permissionDecisionReason": "{reason}",
+        }, "exit": 2}),
         ("deny", "block") => json!({"decision": "block", "reason": "{reason}"}),
         ("deny", "exit 2") => json!({"exit": 2}),
         ("stop", "continue") => json!({"continue": false, "stopReason": "{reason}"}),
@@ -39,11 +42,12 @@ fn named(part: &str, name: &str) -> Option<Json> {
 /// The names of the forms of a part of an answer.
 fn names_of(part: &str) -> &'static [&'static str] {
     match part {
-        "deny" => &["permission", "block", "exit 2", "additionalContext"],
+        "deny" => &["permission", "permission and exit 2", "block", "exit 2", "additionalContext"],
         "ask" | "allow" => &["permission"],
         "stop" => &["continue"],
         "input" => &["updatedInput"],
         "context" => &["additionalContext", "text"],
+        "neutral" => &[],
         _ => &["systemMessage"],
     }
 }
@@ -72,6 +76,7 @@ pub(super) fn answers_of(
         stop: read("stop", &event.stop, &[EventName, Reason]),
         input: read("input", &event.input, &[EventName, Input]),
         context: read("context", &event.context, &[EventName, Context]),
+        neutral: read("neutral", &event.neutral, &[EventName]),
         message: read("message", &event.message, &[EventName, Message]),
         counts_at_any_code,
     }

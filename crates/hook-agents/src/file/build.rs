@@ -26,6 +26,9 @@ use crate::table::{
 /// The maximum length of a name.
 const MAX_NAME: usize = 64;
 
+/// The field with the folders of the workspace, which Claude Code does not have.
+const ROOTS: &str = "workspace_roots";
+
 /// The values of required fields that an agent may leave out.
 const DEFAULTS: [(&str, &str); 5] = [
     ("tool_response", "\"\""),
@@ -75,7 +78,10 @@ impl Builder {
         };
         let key = leak_text(&file.timeout.key);
         let default = file.timeout.default.saturating_mul(unit).max(1);
+        let roots = file.fields.iter().find(|(name, _)| name.get_ref() == ROOTS);
+        let roots = roots.map(|(_, own)| (BaseField::Roots, leak_text(own)));
         let base_fields = claude::BASE.iter().map(|(base, name)| (*base, names.field(name)));
+        let base_fields = base_fields.chain(roots);
         let max = file.timeout.max.map(|max| max.saturating_mul(unit));
         Agent {
             name: self.word(&file.name, "a name", |character| {
@@ -92,6 +98,8 @@ impl Builder {
                 Form::Both => SettingsForm::Both,
             },
             layout: Layout {
+                wrapper: file.files.wrapper.as_ref().map_or("hooks", |key| self.line(key)),
+                is_named: file.files.named,
                 bare: self.paths(&file.files.bare),
                 event_key: file.files.event_key.as_ref().map(|key| leak_text(key.get_ref())),
                 matcher_key: leak_text(file.files.matcher_key.get_ref()),
@@ -386,6 +394,7 @@ impl Builder {
             timeout: event.timeout.map(|timeout| timeout.saturating_mul(unit)),
             timeout_cap: max,
             is_unconnected: !event.connected,
+            is_flat: event.flat,
             answers,
             ..AgentEvent::new(name, native.unwrap_or(HookEventName::Notification))
         }
@@ -406,6 +415,7 @@ impl<'f> Names<'f> {
             .map(|(_, name)| *name)
             .chain(of_events.map(|(_, name)| *name))
             .collect();
+        known.push(ROOTS);
         known.sort_unstable();
         known.dedup();
         for name in file.fields.keys().filter(|name| !known.contains(&name.get_ref().as_str())) {

@@ -121,6 +121,11 @@ pub(super) struct Files {
     /// The names of files that are the object of events itself, without `hooks` around it.
     #[serde(default)]
     pub(super) bare: Vec<Spanned<String>>,
+    /// The key of the object of events; `hooks` if it is left out.
+    pub(super) wrapper: Option<Spanned<String>>,
+    /// `true` if a file may have several objects of events, each under any key.
+    #[serde(default)]
+    pub(super) named: bool,
     /// Hooks in groups with a matcher, or each with its own.
     #[serde(default)]
     pub(super) form: Form,
@@ -200,6 +205,9 @@ pub(super) struct Event {
     pub(super) subject: Option<String>,
     /// Whether the event covers failed tools, too.
     pub(super) failures: Option<bool>,
+    /// `true` if its hooks are not in groups, unlike those of other events.
+    #[serde(default)]
+    pub(super) flat: bool,
     /// Whether `hook connect` registers it.
     #[serde(default = "yes")]
     pub(super) connected: bool,
@@ -225,6 +233,8 @@ pub(super) struct Event {
     pub(super) input: Option<Spanned<Value>>,
     pub(super) context: Option<Spanned<Value>>,
     pub(super) message: Option<Spanned<Value>>,
+    /// The answer without a decision, for an agent that takes silence for a failure.
+    pub(super) neutral: Option<Spanned<Value>>,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, Default)]
