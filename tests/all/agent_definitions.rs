@@ -114,7 +114,7 @@ fn a_made_up_agent_takes_one_file() {
     assert_eq!(entry["strict"], true, "{entry}");
 
     let listed = run(&project, &["connect", "--list"]);
-    assert!(listed.stdout.contains("mine     user     3 of 3 events"), "{listed:?}");
+    assert!(listed.stdout.contains("mine     user     2 of 3 events"), "{listed:?}");
     let agents = run(&project, &["agents"]);
     assert!(agents.stdout.contains("7.1 read 2026-11-26"), "{agents:?}");
 
@@ -206,11 +206,11 @@ fn mistakes_have_their_place_and_what_is_allowed() {
     for (text, place, message) in [
         (MINE.replace("title", "titel"), "3:1", "did you mean `title`?"),
         (MINE.replace("claude-like", "claud-like"), "4:10", "expected `claude-like`"),
-        (twice, "67:8", "the event `turnStop` stands twice"),
-        (MINE.replace("\"BeforeAgent\"", "\"BeforeAgnt\""), "54:10", "did you mean `BeforeAgent`?"),
-        (MINE.replace("\"{input}\"", "\"{inptu}\""), "50:9", "`{input}`"),
-        (MINE.replace("deny = \"exit 2\"", "deny = \"exit2\""), "55:8", "`exit 2`"),
-        (MINE.replace("\".mine\"", "\"../x\""), "12:10", "without `..`"),
+        (twice, "55:8", "the event `turnStop` stands twice"),
+        (MINE.replace("\"BeforeAgent\"", "\"BeforeAgnt\""), "44:10", "did you mean `BeforeAgent`?"),
+        (MINE.replace("\"{input}\"", "\"{inptu}\""), "40:9", "`{input}`"),
+        (MINE.replace("deny = \"exit 2\"", "deny = \"exit2\""), "45:8", "`exit 2`"),
+        (MINE.replace("\".mine\"", "\"../x\""), "11:10", "without `..`"),
         (MINE.replace("name = \"mine\"", "name = \"claude\""), "1:1", "part of `hook`"),
         ("name = [".to_owned(), "1:9", ""),
     ] {
@@ -240,10 +240,19 @@ fn a_new_file_is_right_as_it_is() {
 
 /// The agents whose files are part of the program: the file of the user, and what the file has
 /// beside entries.
-const SHIPPED: [(&str, &str, &str); 4] = [
+const SHIPPED: [(&str, &str, &str); 13] = [
+    ("antigravity", ".gemini/config/hooks.json", "{\n  \"mine\": {\"Stop\": []}\n}\n"),
+    ("auggie", ".augment/settings.json", "{\"a\": 1}\n"),
+    ("cortex", ".snowflake/cortex/settings.json", "{}\n"),
+    ("deepagents", ".deepagents/hooks.json", "{\"hooks\": { }}\n"),
+    ("devin", ".config/devin/config.json", "{\"a\": 1}\n"),
     ("droid", ".factory/hooks.json", "{\n  \"Stop\": []\n}\n"),
     ("kimi", ".kimi-code/config.toml", "default_model = 'm' # mine\n\n[models.m]\nsize = 1"),
+    ("goose", ".agents/plugins/hook/hooks/hooks.json", "{}\n"),
+    ("grok", ".grok/hooks/hook.json", "{ }"),
+    ("junie", ".junie/config.json", "{\"model\": \"m\"}"),
     ("openhands", ".openhands/hooks.json", "{}"),
+    ("qoder", ".qoder/settings.json", "{\"a\": [1,  2]}\n"),
     ("vibe", ".vibe/hooks.toml", "[[hooks]]\nname = \"a\"\ntype = \"pre_tool\"\ncommand = \"b\"\n"),
 ];
 
@@ -300,6 +309,13 @@ fn a_refusal_is_said_as_each_agent_was_seen_to_obey() {
                 "tool_input": {"command": "rm -r build", "kind": "TerminalAction"}}),
             json!({"decision": "deny", "reason": "no"}),
         ),
+        (
+            "hermes",
+            "pre_tool_call",
+            json!({"session_id": "s", "hook_event_name": "pre_tool_call", "tool_name": "terminal",
+                "tool_input": {"command": "rm -r build"}, "extra": {"tool_call_id": "c"}}),
+            json!({"decision": "block", "reason": "no"}),
+        ),
     ] {
         let project = Project::new();
         let command = "grep -q '\"command\":\"rm -r build\"' && echo no >&2 && exit 2; exit 0";
@@ -310,4 +326,110 @@ fn a_refusal_is_said_as_each_agent_was_seen_to_obey() {
         let denied = bridge(&project, agent, event, &input);
         assert_eq!((denied.status, json_of(&denied)), (0, expected), "{agent}: {denied:?}");
     }
+}
+
+#[test]
+fn an_agent_that_takes_silence_for_a_failure_hears_that_nothing_is_said() {
+    let project = Project::new();
+    let call = |command: &str| {
+        json!({"conversationId": "s", "workspacePaths": [project.path()], "stepIdx": 1,
+            "toolCall": {"name": "run_command", "args": {"CommandLine": command}}})
+    };
+    let guard = "grep -q '\"command\":\"rm' && echo no >&2 && exit 2; exit 0";
+    user_hook(&project, "BeforeTool", "run_shell_command", guard);
+    let silent = bridge(&project, "antigravity", "PreToolUse", &call("ls"));
+    assert_eq!(json_of(&silent), json!({"decision": "allow"}));
+    let denied = bridge(&project, "antigravity", "PreToolUse", &call("rm -r build"));
+    assert_eq!(json_of(&denied), json!({"decision": "deny", "reason": "no"}));
+    user_hook(&project, "BeforeTool", "", r#"echo '{"decision": "ask", "reason": "sure?"}'"#);
+    let asked = bridge(&project, "antigravity", "PreToolUse", &call("ls"));
+    assert_eq!(json_of(&asked), json!({"decision": "force_ask", "reason": "sure?"}));
+    let changed = r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "pwd"}}}'"#;
+    user_hook(&project, "BeforeTool", "", changed);
+    let changed = bridge(&project, "antigravity", "PreToolUse", &call("ls"));
+    let expected = json!({"decision": "allow", "overwrite": {"CommandLine": "pwd"}});
+    assert_eq!(json_of(&changed), expected);
+}
+
+#[test]
+fn grok_is_refused_by_its_words_and_its_exit_code() {
+    let project = Project::new();
+    user_hook(&project, "BeforeTool", "run_shell_command", "echo no >&2; exit 2");
+    let call = json!({"hookEventName": "pre_tool_use", "sessionId": "s", "cwd": project.path(),
+        "workspaceRoot": project.path(), "toolName": "run_terminal_cmd",
+        "toolInput": {"command": "rm -rf /"}});
+    let denied = bridge(&project, "grok", "PreToolUse", &call);
+    assert_eq!(json_of(&denied), json!({"decision": "deny", "reason": "no"}));
+    assert_eq!((denied.status, denied.stderr.trim()), (2, "no"), "{denied:?}");
+}
+
+/// opencode as far as its plugin needs it.
+const OPENCODE: &str = r#"
+import plugin from "./hook.mjs";
+const told = [];
+const client = { session: { prompt: async (said) => told.push(said.body.parts[0].text) } };
+const hooks = await plugin.server({ client, directory: process.cwd() });
+const caught = async (name, input, output) => {
+  try { await hooks[name](input, output); return output; } catch (error) { return { thrown: error.message }; }
+};
+const call = { tool: "bash", sessionID: "s", callID: "c" };
+const args = { command: process.argv[2], description: "x" };
+const before = await caught("tool.execute.before", call, { args });
+const after = await caught("tool.execute.after", { ...call, args }, { title: "", output: "done", metadata: {} });
+const parts = [{ id: "prt_1", type: "text", text: "go", messageID: "m", sessionID: "s" }];
+const message = await caught("chat.message", { sessionID: "s" }, { message: {}, parts });
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "s" } } } });
+await hooks.event({ event: { type: "session.updated", properties: {} } });
+console.log(JSON.stringify({ before, same: before.args === args, after, texts: parts.map((part) => part.text), message, told }));
+"#;
+
+#[test]
+fn the_plugin_of_opencode_does_what_hooks_answer() {
+    if !crate::modules_js::has_node() {
+        return;
+    }
+    let project = Project::new();
+    let play = |hooks: &Value, command: &str| -> Value {
+        let settings = json!({"hooks": hooks}).to_string();
+        user_file(&project, ".config/hooks/settings.json", &settings);
+        let connected = run(&project, &["connect", "opencode"]);
+        assert_eq!(connected.status, 0, "{connected:?}");
+        let plugin = project.home().join(".config/opencode/plugins/hook.js");
+        project.write("hook.mjs", &fs::read_to_string(plugin).unwrap());
+        project.write("opencode.mjs", OPENCODE);
+        let played = project.command("node").args(["opencode.mjs", command]).output().unwrap();
+        serde_json::from_slice(&played.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&played.stderr)))
+    };
+    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let refused = play(
+        &json!({
+            "BeforeTool": hook("grep -q '\"command\":\"rm' && echo no >&2 && exit 2; exit 0"),
+            "AfterTool": hook("echo secret >&2; exit 2"),
+            "BeforeAgent": hook("echo not now >&2; exit 2"),
+        }),
+        "rm -r build",
+    );
+    assert_eq!(refused["before"], json!({"thrown": "no"}));
+    assert_eq!(refused["after"]["output"], "secret");
+    assert_eq!(refused["message"], json!({"thrown": "not now"}));
+    let context = |text: &str| {
+        hook(&format!(r#"echo '{{"hookSpecificOutput": {{"additionalContext": "{text}"}}}}'"#))
+    };
+    let changed = r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "pwd"}}}'"#;
+    let told = play(
+        &json!({
+            "BeforeTool": hook(changed),
+            "AfterTool": context("after"),
+            "BeforeAgent": context("with the prompt"),
+            "SessionStart": context("at the start"),
+        }),
+        "ls",
+    );
+    assert_eq!(told["before"]["args"]["command"], "pwd");
+    // A new object would be ignored.
+    assert_eq!(told["same"], true);
+    assert_eq!(told["after"]["output"], "done\nafter");
+    assert_eq!(told["texts"], json!(["go", "with the prompt"]));
+    assert_eq!(told["told"], json!(["at the start"]));
 }

@@ -10,9 +10,9 @@ use super::kind::{EventSet, HookKind, HttpRules, UnencryptedRequests};
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Coverage, Directory, Entry, ExitTwo, Expansion, Family, Layout,
-    MatcherRule, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell, sample_answer,
-    tool,
+    Agent, AgentEvent, BaseField, Checked, Coverage, Directory, Entry, ExitTwo, Expansion, Family,
+    Layout, MatcherRule, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell,
+    sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -390,7 +390,7 @@ pub(super) static AGENT: Agent = Agent {
         "`WorktreeCreate` answers with a path as the last line; any other exit code than 0 fails it and `WorktreeRemove`.",
         "A failing command is `PostToolUseFailure`, and not `PostToolUse`.",
     ],
-    checked: None,
+    checked: Some(Checked { version: "2.1.330", date: "2026-11", seen: true }),
     never_asks: &[],
 };
 

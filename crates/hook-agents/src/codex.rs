@@ -11,7 +11,7 @@ use super::kind::{EventSet, HookKind};
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Entry, ExitTwo, Expansion, Family, Layout,
+    Agent, AgentEvent, BaseField, Checked, Directory, Entry, ExitTwo, Expansion, Family, Layout,
     MatcherRule, SettingsForm, Subject, Timeouts, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
@@ -221,7 +221,7 @@ pub(super) static AGENT: Agent = Agent {
         "`PostToolUse` runs after a command that failed, too. `SessionEnd` and `Interrupt` wait three seconds at most.",
         "A hook is run once its hash is in `config.toml`, as `/hooks` writes it; a changed one is skipped without a word.",
     ],
-    checked: None,
+    checked: Some(Checked { version: "0.169.0", date: "2026-11", seen: true }),
     never_asks: &[],
 };
 

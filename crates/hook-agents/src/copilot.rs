@@ -12,9 +12,9 @@ use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, ExitTwo,
-    Expansion, Family, Layout, MatcherRule, Reach, SettingsForm, Subject, Timeouts, Tool, Variable,
-    WindowsShell, sample_answer, tool,
+    Agent, AgentEvent, BaseField, Checked, Consent, ConsentForm, Coverage, Directory, Entry,
+    ExitTwo, Expansion, Family, Layout, MatcherRule, Reach, SettingsForm, Subject, Timeouts, Tool,
+    Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -371,7 +371,7 @@ pub(super) static AGENT: Agent = Agent {
         "Lines `{\"type\": \"progress\"}` on standard output are passed over; the rest is one object.",
         "`http` hooks post without encryption only to this machine, where `COPILOT_HOOK_ALLOW_LOCALHOST` is `1`.",
     ],
-    checked: None,
+    checked: Some(Checked { version: "1.0.102", date: "2026-11", seen: true }),
     never_asks: &[],
 };
 

@@ -1,4 +1,4 @@
-//! The parts of a table that agent files do not say yet.
+//! The parts of a table that agent files do not say, and the extensions that they may name.
 
 use super::kind::COMMAND_ONLY;
 use super::paths::SettingsPaths;
@@ -6,6 +6,10 @@ use super::syntax::Comments;
 use super::table::{
     Agent, Directory, Expansion, Family, Layout, MatcherRule, SettingsForm, Timeouts,
 };
+
+/// The plugin of opencode and its forks, with a placeholder for the commands of its events.
+pub(super) const OPENCODE_PLUGIN: &str =
+    concat!(include_str!("extension/start.ts"), include_str!("extension/opencode.ts"));
 
 /// The table that agent files start from.
 pub(super) const FILE_AGENT: Agent = Agent {

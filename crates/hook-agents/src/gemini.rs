@@ -10,9 +10,9 @@ use super::kind::COMMAND_ONLY;
 use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Consent, ConsentForm, Coverage, Directory, Entry, Expansion,
-    Family, Layout, MatcherRule, SettingsForm, Subject, Timeouts, Variable, WindowsShell,
-    sample_answer,
+    Agent, AgentEvent, BaseField, Checked, Consent, ConsentForm, Coverage, Directory, Entry,
+    Expansion, Family, Layout, MatcherRule, SettingsForm, Subject, Timeouts, Variable,
+    WindowsShell, sample_answer,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -202,7 +202,7 @@ pub(super) const GEMINI: Agent = Agent {
         "`PreCompress` happens before every call of the model.",
         "Hooks of extensions find `${extensionPath}`, `${workspacePath}` and `${/}` replaced in their text.",
     ],
-    checked: None,
+    checked: Some(Checked { version: "0.61.0", date: "2026-11", seen: true }),
     never_asks: &[],
 };
 

@@ -60,6 +60,7 @@ mod file;
 mod file_agent;
 mod gemini;
 #[cfg(test)]
+#[path = "tests/generate.rs"]
 mod generate;
 #[rustfmt::skip]
 mod generated;
@@ -80,6 +81,7 @@ mod refusal;
 mod request;
 mod rule;
 #[cfg(test)]
+#[path = "tests/seen.rs"]
 mod seen;
 mod settings;
 mod shape;

@@ -109,6 +109,7 @@ pub(super) static AGENT: Agent = Agent {
             "llxprt docs/hooks and packages/core/src/hooks (2026-08): an allow with a message",
         ),
     ],
+    checked: None,
     ..GEMINI
 };
 

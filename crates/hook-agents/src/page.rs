@@ -77,14 +77,18 @@ pub fn render_page(agent: &Agent) -> String {
 /// Returns the table of all agents.
 pub fn render_overview() -> String {
     let mut table = String::from(
-        "| agent | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
-         start, with the prompt | a turn that goes on |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| agent | checked | asks about | a refused tool | an ask | other arguments | a refused prompt | context at the \
+         start, with the prompt | a turn that goes on |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for agent in agents() {
+        let checked = agent.checked.map_or_else(
+            || NONE.to_owned(),
+            |it| format!("{}, {}", it.version, if it.seen { "run" } else { "read" }),
+        );
         let event_count = agent.connected_event_names().count();
         let connection = match agent.entry {
             Some(_) => format!("{event_count} events"),
-            None if agent.paths.user.is_empty() => "nothing; a language of hooks".to_owned(),
+            None if !is_agent(agent) => "nothing; a language of hooks".to_owned(),
             None => format!("{event_count} events, by an entry of yours"),
         };
         let cell = |event: HookEventName, effect: fn(&Agent, &AgentEvent) -> String| {
@@ -96,7 +100,7 @@ pub fn render_overview() -> String {
         let context = if start == prompt { start } else { format!("{start}, {prompt}") };
         let _ = writeln!(
             table,
-            "| [{}]({}.md) | {connection} | {} | {} | {} | {} | {context} | {} |",
+            "| [{}]({}.md) | {checked} | {connection} | {} | {} | {} | {} | {context} | {} |",
             agent.title,
             agent.name,
             cell(HookEventName::BeforeTool, denial_effect),
@@ -120,7 +124,7 @@ fn write_connection(agent: &Agent, page: &mut String) {
     let name = agent.name;
     let Some(entry) = &agent.entry else {
         let _ = match agent.events.first() {
-            Some(event) if !agent.paths.user.is_empty() => writeln!(
+            Some(event) if is_agent(agent) => writeln!(
                 page,
                 "`hook connect` does not write its settings: add `hook bridge {name} {}` and the like to them as hooks.",
                 event.name
@@ -144,6 +148,11 @@ fn write_connection(agent: &Agent, page: &mut String) {
         entry.in_project.unwrap_or(NONE),
         entry.next_step,
     );
+}
+
+/// Checks whether this is an agent that can ask, and no mere language of hooks.
+fn is_agent(agent: &Agent) -> bool {
+    !agent.paths.user.is_empty() || agent.checked.is_some()
 }
 
 /// Returns the user's folder as on Linux, whichever system generates the page.

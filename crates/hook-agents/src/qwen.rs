@@ -13,8 +13,8 @@ use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::settings::OPTIONAL_KEYS;
 use super::table::{
-    Agent, AgentEvent, Coverage, Entry, Expansion, Family, MatcherRule, Subject, Timeouts, Tool,
-    Variable, WindowsShell, sample_answer, tool,
+    Agent, AgentEvent, Checked, Coverage, Entry, Expansion, Family, MatcherRule, Subject, Timeouts,
+    Tool, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
@@ -307,6 +307,7 @@ pub(super) static AGENT: Agent = Agent {
             "Qwen Code hooks/types.ts (01ed106f)",
         ),
     ],
+    checked: Some(Checked { version: "0.24.4", date: "2026-11", seen: true }),
     ..GEMINI
 };
 

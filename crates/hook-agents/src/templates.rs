@@ -78,7 +78,7 @@ fn read_object(event: &AgentEvent, fields: &JsonObject) -> Option<HookOutput> {
 pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let answers = &event.answers;
     let is_turn_end = matches!(event.native, NativeEvent::BuiltIn(own) if own.is_turn_end());
-    let mut response = Response { event, verdict, answer: JsonObject::new(), said: None, code: 0 };
+    let mut response = Response { event, verdict, answer: JsonObject::new(), text: None, code: 0 };
     let mut lost = Vec::new();
     let refuses = verdict.forbids() || verdict.asks() && answers.ask.is_none();
     match (verdict.stops(), &answers.stop, &answers.deny) {
@@ -143,20 +143,20 @@ struct Response<'r> {
     event: &'r AgentEvent,
     verdict: &'r Verdict<'r>,
     answer: JsonObject,
-    said: Option<&'r str>,
+    text: Option<&'r str>,
     code: u8,
 }
 
 impl Response<'_> {
     fn takes(&self, template: &Template) -> bool {
-        self.code == 0 && self.said.is_none() && (!template.is_text || self.answer.is_empty())
+        self.code == 0 && self.text.is_none() && (!template.is_text || self.answer.is_empty())
     }
 
     /// Adds a part of the answer.
     fn add(&mut self, template: &Template) {
         self.code = self.code.max(template.code);
         if template.is_text {
-            self.said = self.verdict.additional_context;
+            self.text = self.verdict.additional_context;
         }
         for (path, value) in template.fields {
             let text = |text: &str| RawJson::from_text(text);
@@ -182,7 +182,7 @@ impl Response<'_> {
 
     fn finish(self, lost: Vec<&'static str>) -> AgentResponse {
         let mut response = AgentResponse::json(&self.answer);
-        if let Some(text) = self.said {
+        if let Some(text) = self.text {
             text.clone_into(&mut response.stdout);
         }
         if self.code != 0 {

@@ -3,7 +3,6 @@
 use super::keywords::AuditLevel;
 use super::keywords::FailBehavior;
 use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
-use crate::language;
 use hook_json::field::Field;
 use hook_json::field::FieldKind::{self, *};
 use hook_protocol::event::{self, EVENT_NAME_PATTERN};
@@ -63,7 +62,7 @@ fields! {
         "Which variables of the host's environment hooks get. A name may end in `*`.";
     "events" Map(EVENT_NAME_PATTERN, &event::DEFINITION_FIELDS), optional,
         "Events beside the built-in ones, by name, with what their hooks' answers mean.";
-    "agents" ListOf(&OneOf(&language::NAMES)), = "[]",
+    "agents" ListOf(&NonEmpty(None)), = "[]",
         "Agents whose own hooks run as well, as those agents would run them.";
     "modules" TEXTS, = "[]",
         "Modules that are loaded beside those that stand in `hooks` and those that are found, by their \
@@ -140,7 +139,7 @@ fields! {
     "sequential" Bool, = "false",
         "Whether hooks of the same priority run one after the other, each with what the one before \
          changed.";
-    "language" OneOf(&language::NAMES), optional,
+    "language" NonEmpty(None), optional,
         "The agent in whose words the definition is written, as it is in that agent's own settings, \
          under that agent's name for the event. Its hooks do here what they do there.";
     "hooks" ListOf(&Defined("hook")), required, "The hooks.";
@@ -202,7 +201,7 @@ fields! {
     "idleTimeout" MILLISECONDS, optional,
         "Of a worker: how long it is kept while nobody calls it, in milliseconds; for ever by \
          default.";
-    "language" OneOf(&language::NAMES), optional,
+    "language" NonEmpty(None), optional,
         "The agent in whose words the hook is written, where that is not said of the definition.";
 }
 

@@ -213,7 +213,7 @@ impl Reader<'_> {
             true => format!("this host does not know the language `{name}`"),
             false => format!("unknown language `{name}`"),
         };
-        let help = language_help(&name);
+        let help = language_help(&name, &self.languages);
         let message = format!("{reason}; {SKIPPED}");
         self.document.report_with_help(Rule::UnknownLanguage, node, message, help);
         Err(reason)

@@ -161,7 +161,7 @@ impl PartialEq for dyn Language {
 
 impl Eq for dyn Language {}
 
-/// The names of all known agents in settings and on the command line.
+/// The names of agents that a reader of settings accepts without the languages of a host.
 pub const NAMES: [&str; 11] = [
     "claude", "gemini", "llxprt", "qwen", "codex", "cursor", "copilot", "vscode", "pi", "omp",
     "a3s",

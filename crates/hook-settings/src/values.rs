@@ -8,7 +8,7 @@ use super::document::{Field, Node};
 use super::fields::DEFAULT_PRIORITY;
 use super::keywords::FailBehavior;
 use super::rule::Rule;
-use crate::language;
+use crate::language::{self, Languages};
 use hook_json::field;
 use hook_json::text::nearest;
 
@@ -158,9 +158,11 @@ pub(super) fn means_fail_behavior(field: &Field, table: &'static [field::Field])
 }
 
 /// Returns the fix for an unknown name of an agent.
-pub(super) fn language_help(name: &str) -> String {
-    match nearest(name, language::NAMES) {
+pub(super) fn language_help(name: &str, languages: &Languages) -> String {
+    let known: Vec<&str> = languages.all().map(|known| known.name()).collect();
+    let known = if known.is_empty() { language::NAMES.to_vec() } else { known };
+    match nearest(name, known.iter().copied()) {
         Some(nearest) => format!("write `{nearest}`"),
-        None => format!("write one of {}", language::NAMES.join(", ")),
+        None => format!("write one of {}", known.join(", ")),
     }
 }

@@ -215,19 +215,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Checks whether an agent has this name. Without a host that knows some, the usual ones count.
+    fn is_agent(&self, name: &str) -> bool {
+        self.languages.get(name).is_some() || language::NAMES.contains(&name)
+    }
+
     fn agents(&mut self, node: &Node, treatment: Treatment) -> Result<Value, String> {
         let value = self.texts(node, "an array of agents", None, treatment)?;
         let Value::Texts(mut agents) = value else { return Ok(value) };
         for item in self.document.items(node).unwrap_or_default() {
             let Some(name) = item.value.to_text() else { continue };
-            if !language::NAMES.contains(&name.as_str()) {
+            if !self.is_agent(&name) {
                 let message =
                     format!("unknown agent `{}`; none of its hooks run", shortened(&name));
-                let help = language_help(&name);
+                let help = language_help(&name, &self.languages);
                 self.document.report_with_help(Rule::UnknownAgent, &item, message, help);
             }
         }
-        agents.retain(|(name, _)| language::NAMES.contains(&name.as_str()));
+        agents.retain(|(name, _)| self.is_agent(name));
         Ok(Value::Texts(agents))
     }
 

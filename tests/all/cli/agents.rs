@@ -32,7 +32,7 @@ fn index() -> String {
     format!(
         "# Agents\n\nGenerated from `crates/hook-agents` by `HOOK_GENERATE=1 cargo test -p hook-tests --test \
          all cli::agents`; not to\nbe edited.\n\nWhat each agent asks about once [`hook connect`](../cli/connect.md) has \
-         connected it, and what of an answer it obeys. Each has a page\nwith its events, tools, files and rules.\n\n{}\n{LEGEND}",
+         connected it, and what of an answer it obeys. Each has a page\nwith its events, tools, files and rules; [table.json](table.json) has all of it as data. *checked* is the version that was run,\nor whose code or documentation was read. Another agent takes one file: [adding.md](adding.md).\n\n{}\n{LEGEND}",
         hook_agents::render_overview()
     )
 }

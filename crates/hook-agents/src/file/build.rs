@@ -12,11 +12,11 @@ use toml::Spanned;
 
 use super::answers::answers_of;
 use super::model::{
-    AgentFile, Casing, CheckedBy, Connect, Event, ExitTwoName, FamilyName, Form, Matchers,
-    ReachName, Unit, Windows,
+    AgentFile, Casing, CheckedBy, Connect, Event, ExitTwoName, ExtensionName, FamilyName, Form,
+    Matchers, ReachName, Unit, Windows,
 };
 use crate::claude;
-use crate::file_agent::FILE_AGENT;
+use crate::file_agent::{FILE_AGENT, OPENCODE_PLUGIN};
 use crate::paths::SettingsPaths;
 use crate::table::{
     Agent, AgentEvent, BaseField, Checked, Coverage, Entry, ExitTwo, Layout, MatcherRule,
@@ -255,7 +255,11 @@ impl Builder {
         Entry {
             file,
             in_project: connect.project.as_ref().map(|path| self.path(path)),
-            new_file: if file.ends_with(".toml") { "" } else { "{}\n" },
+            new_file: match connect.extension {
+                Some(ExtensionName::Opencode) => OPENCODE_PLUGIN,
+                None if file.ends_with(".toml") => "",
+                None => "{}\n",
+            },
             on_windows: match connect.windows {
                 Windows::None => WindowsShell::None,
                 Windows::Cmd => WindowsShell::Cmd,

@@ -72,3 +72,33 @@ fn with_suggestion(message: &str) -> String {
         None => message.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DROID: &str = include_str!("../../agents/droid.toml");
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_odd_to_be_read(text in "\\PC{0,200}") {
+            let _ = read_agent(&text);
+        }
+
+        #[test]
+        fn a_file_with_another_word_is_an_agent_or_has_mistakes_with_a_place(
+            at in 0..DROID.len(),
+            word in "[a-z{}\"\\[\\]=\n.]{0,12}",
+        ) {
+            let text = match DROID.get(..at).zip(DROID.get(at..)) {
+                Some((before, after)) => format!("{before}{word}{after}"),
+                None => return Ok(()),
+            };
+            for problem in read_agent(&text).err().unwrap_or_default() {
+                prop_assert!(problem.line <= text.lines().count() + 1 && !problem.message.is_empty());
+            }
+        }
+    }
+}

@@ -174,6 +174,8 @@ pub(super) struct Connect {
     pub(super) file: Spanned<String>,
     /// The file in a project.
     pub(super) project: Option<Spanned<String>>,
+    /// The extension that the file is, instead of settings.
+    pub(super) extension: Option<ExtensionName>,
     /// What is left for the user to do.
     pub(super) next_step: Spanned<String>,
     /// Further fields of an entry; `{event}` in a text is the event.
@@ -184,6 +186,12 @@ pub(super) struct Connect {
     pub(super) fail_closed: BTreeMap<String, Value>,
     #[serde(default)]
     pub(super) windows: Windows,
+}
+
+#[derive(Debug, Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ExtensionName {
+    Opencode,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, Default)]
@@ -203,12 +211,12 @@ pub(super) struct Event {
     pub(super) native: Option<Spanned<String>>,
     /// The field that matchers are compared with, if it differs.
     pub(super) subject: Option<String>,
-    /// Whether the event covers failed tools, too.
+    /// `true` if the event covers failed tools, too.
     pub(super) failures: Option<bool>,
     /// `true` if its hooks are not in groups, unlike those of other events.
     #[serde(default)]
     pub(super) flat: bool,
-    /// Whether `hook connect` registers it.
+    /// `false` if `hook connect` leaves it out.
     #[serde(default = "yes")]
     pub(super) connected: bool,
     #[serde(default)]

@@ -21,13 +21,14 @@ use super::paths::SettingsPaths;
 use super::settings::OPTIONAL_KEYS;
 use super::syntax::Comments;
 use super::table::{
-    Agent, AgentEvent, BaseField, Directory, Entry, Expansion, Family, Layout, MatcherRule,
-    SettingsForm, Timeouts, Tool, WindowsShell, tool,
+    Agent, AgentEvent, BaseField, Checked, Directory, Entry, Expansion, Family, Layout,
+    MatcherRule, SettingsForm, Timeouts, Tool, WindowsShell, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
 /// The extension, with a placeholder for the commands of its events.
-const EXTENSION: &str = include_str!("../extension.ts");
+const EXTENSION: &str =
+    concat!(include_str!("../extension/start.ts"), include_str!("../extension/pi.ts"));
 
 const TOOLS: &[Tool] = &[
     tool("run_shell_command", "bash"),
@@ -68,6 +69,7 @@ pub(super) static OMP: Agent = Agent {
         consent: None,
     }),
     paths: no_settings_paths(".omp/agent"),
+    checked: Some(Checked { version: "18.2.3", date: "2026-11", seen: true }),
     ..BASE
 };
 
@@ -131,7 +133,7 @@ const BASE: Agent = Agent {
         "A refused tool result is replaced by the reason.",
         "Commands of modules are commands there, such as `/handoff`, and may change the session. Hooks that stay alive may ask pi's user, where it has one.",
     ],
-    checked: None,
+    checked: Some(Checked { version: "0.73.1", date: "2026-11", seen: true }),
     never_asks: &[],
 };
 

@@ -4,7 +4,6 @@ use hook_protocol::event::DEFINITION_FIELDS;
 use hook_run::HookKind;
 use hook_run::WorkerStatus;
 use hook_settings::AuditLevel;
-use hook_settings::language::NAMES;
 use hook_settings::schema::{Field, FieldKind};
 
 use super::correlation::MAX_LENGTH;
@@ -98,7 +97,7 @@ pub(crate) static CLIENT_MESSAGES: [(&str, &[Field]); 8] = [
         &[
             type_field("hook-bridge"),
             Field::optional("correlationId", CORRELATION_ID, "The id of the reply."),
-            Field::required("agent", FieldKind::OneOf(&NAMES), "The agent that asks."),
+            Field::required("agent", FieldKind::NonEmpty(None), "The agent that asks."),
             Field::optional(
                 "event",
                 FieldKind::Text,

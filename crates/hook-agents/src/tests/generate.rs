@@ -3,8 +3,9 @@
 use std::fmt::{Debug, Write};
 use std::path::{Path, PathBuf};
 
+use super::file_agent::OPENCODE_PLUGIN;
 use super::read_agent;
-use super::table::{Agent, AgentEvent, NativeEvent, Subject, Variable};
+use super::table::{Agent, AgentEvent, NativeEvent};
 use super::template::{Template, Value};
 
 fn folder() -> PathBuf {
@@ -133,12 +134,16 @@ fn table(agent: &Agent) -> String {
     );
     line("matcher", format!("MatcherRule::{:?}", agent.matcher));
     let entry = agent.entry.as_ref().map(|entry| {
+        let new_file = match entry.new_file {
+            OPENCODE_PLUGIN => "OPENCODE_PLUGIN".to_owned(),
+            text => rust(&text),
+        };
         format!(
-            "Entry {{ file: {:?}, in_project: {:?}, new_file: {:?}, on_windows: WindowsShell::{:?}, \
+            "Entry {{ file: {:?}, in_project: {:?}, new_file: {}, on_windows: WindowsShell::{:?}, \
              next_step: {:?}, fields: {}, fail_closed: {}, consent: None }}",
             entry.file,
             entry.in_project,
-            entry.new_file,
+            new_file,
             entry.on_windows,
             entry.next_step,
             rust(&entry.fields),
@@ -162,7 +167,7 @@ fn table(agent: &Agent) -> String {
 fn module(agents: &[Agent]) -> String {
     let mut text = String::from(
         "// Generated from agents/*.toml by `HOOK_GENERATE=1 cargo test -p hook-agents generate`; not to be edited.\n\n\
-         use hook_protocol::HookEventName;\n\nuse super::file_agent::FILE_AGENT;\nuse super::paths::SettingsPaths;\n\
+         use hook_protocol::HookEventName;\n\nuse super::file_agent::{FILE_AGENT, OPENCODE_PLUGIN};\nuse super::paths::SettingsPaths;\n\
          use super::table::*;\nuse super::template::{EventAnswers, Template, Value};\n",
     );
     let _ = writeln!(text, "\npub(super) static FROM_FILES: [&Agent; {}] = [", agents.len());
