@@ -210,6 +210,7 @@ fn mistakes_have_their_place_and_what_is_allowed() {
         (MINE.replace("\"BeforeAgent\"", "\"BeforeAgnt\""), "44:10", "did you mean `BeforeAgent`?"),
         (MINE.replace("\"{input}\"", "\"{inptu}\""), "40:9", "`{input}`"),
         (MINE.replace("deny = \"exit 2\"", "deny = \"exit2\""), "45:8", "`exit 2`"),
+        (format!("{MINE}\n[[event]]\nname = \"session_end\"\n"), "55:8", "by `native`"),
         (MINE.replace("\".mine\"", "\"../x\""), "11:10", "without `..`"),
         (MINE.replace("name = \"mine\"", "name = \"claude\""), "1:1", "part of `hook`"),
         ("name = [".to_owned(), "1:9", ""),

@@ -136,7 +136,7 @@ impl Reader<'_> {
             FieldKind::ListOf(FieldKind::Text) => {
                 self.texts(node, "an array of strings", None, treatment)
             }
-            FieldKind::ListOf(FieldKind::OneOf(_)) => self.agents(node, treatment),
+            FieldKind::ListOf(FieldKind::NonEmpty(None)) => self.agents(node, treatment),
             _ => Ok(Value::Other),
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Component, Path};
 
 use hook_json::text::nearest;
-use hook_protocol::HookEventName;
+use hook_protocol::{EventDefinition, Events, HookEventName};
 use serde_json::Value as Json;
 use toml::Spanned;
 
@@ -330,7 +330,16 @@ impl Builder {
                 let known = claude::EVENTS.iter().find(|known| known.maps_to(native));
                 known.copied().unwrap_or_else(|| AgentEvent::new(name, native))
             }
-            None => AgentEvent::foreign_only(name),
+            None => {
+                let declared = Events::built_in().declare(EventDefinition::new(name));
+                if let Err(error) = declared.map_err(|error| error.to_string())
+                    && event.native.is_none()
+                {
+                    let message = format!("{error}; if it is that event, say so by `native`");
+                    self.mistake(event.name.span(), message);
+                }
+                AgentEvent::foreign_only(name)
+            }
         };
         let answers = answers_of(event, file.object_at_any_code, self);
         let own_name = |native: &str| {

@@ -40,6 +40,7 @@ pub(crate) struct Arguments {
 enum Action {
     /// Look for mistakes in files that define agents
     Check {
+        /// The files
         #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
