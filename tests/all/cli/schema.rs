@@ -234,7 +234,10 @@ fn the_schema_of_settings_knows_hooks_in_languages_of_agents() {
         ("SessionStart", json!({"hooks": [own, {"type": "command", "command": "y"}]}), true),
         ("Stop", json!({"hooks": [own]}), true),
         ("stop", json!({"language": "cursor", "command": "x", "failBehavior": "block"}), true),
-        ("PreToolUse", json!({"language": "cluade", "hooks": [hook]}), false),
+        // Files of the user define agents, too: `hook check` says which name is unknown.
+        ("PreToolUse", json!({"language": "mine", "hooks": [hook]}), true),
+        ("PreToolUse", json!({"language": "", "hooks": [hook]}), false),
+        ("PreToolUse", json!({"language": 1, "hooks": [hook]}), false),
         ("PreToolUse", json!({"language": "claude", "failBehavior": "blok", "hooks": []}), false),
         ("PreToolUse", json!({"hooks": [hook]}), false),
         ("SessionStart", json!({"hooks": [hook]}), false),
