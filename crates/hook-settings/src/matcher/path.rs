@@ -26,7 +26,8 @@ fn of_windows(path: &str) -> Cow<'_, str> {
     let has_drive = plain.get(1..2) == Some(":");
     let is_plain = |(index, name): (usize, &str)| {
         let names_stream = name.contains(':') && !(index == 0 && has_drive);
-        !names_stream && !(name.ends_with(['.', ' ']) && name != "." && name != "..")
+        let is_cut = name.ends_with(['.', ' ']) && name != "." && name != "..";
+        !names_stream && !is_cut
     };
     if device.is_none() && plain.split('/').enumerate().all(is_plain) {
         return slashed;
