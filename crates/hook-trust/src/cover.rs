@@ -379,7 +379,11 @@ fn lines_without_cache(text: &str) -> BTreeSet<usize> {
                 matches!(word, "-" | "-i" | "--ignore-environment") || word.contains(PYTHON_CACHE)
             }),
             "unset" | "export" | "declare" => words.any(|word| word.contains(PYTHON_CACHE)),
-            program => searches_script_folder(program) && words.any(ignores),
+            program => {
+                searches_script_folder(program)
+                    && !is_isolated_code(words.clone())
+                    && words.any(ignores)
+            }
         }
     };
     let sets = |invocation: &&Invocation| {
@@ -389,6 +393,20 @@ fn lines_without_cache(text: &str) -> BTreeSet<usize> {
     let dropped =
         reading.invocations.iter().filter(|invocation| drops(invocation) || sets(invocation));
     dropped.map(|invocation| line_of(text, invocation.range.start)).collect()
+}
+
+/// Returns `true` if Python runs code of its command line in isolation (`-I -c`), where it looks for modules in no
+/// folder of a script.
+fn is_isolated_code<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    let mut is_isolated = false;
+    for word in words {
+        let cluster = word.strip_prefix('-').unwrap_or_default();
+        is_isolated |= cluster.contains('I');
+        if cluster.is_empty() || cluster.ends_with('c') {
+            return is_isolated && !cluster.is_empty();
+        }
+    }
+    false
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -692,10 +692,16 @@ fn each_rule_finds_its_problem_and_marks_it() {
         check(&[source], &surroundings).remove(0).file.diagnostics
     };
     let look = |text: &str| look_as(HookSource::Project, text);
-    // Two are those of files that are not text or cannot be read, one is the trust store's, and one is said by
-    // an engine that reads its settings again.
-    let mut seen =
-        BTreeSet::from([Rule::UnreadableFile, Rule::NotText, Rule::TrustStore, Rule::UpstreamGone]);
+    // Two are those of files that are not text or cannot be read, one is the trust store's, one is reported by an
+    // engine that reads its settings again, and two are those of packs.
+    let mut seen = BTreeSet::from([
+        Rule::UnreadableFile,
+        Rule::NotText,
+        Rule::TrustStore,
+        Rule::UpstreamGone,
+        Rule::PackChanged,
+        Rule::PackNotAdded,
+    ]);
     for (text, expected) in problems() {
         let found = look(&text);
         let marked = |rule: Rule| {

@@ -266,6 +266,9 @@ fn the_protocol_fits_a_narrow_terminal_and_names_every_event() {
       filesComplete      `false` where files are missing in `files`: there are too
                          many, or one has no readable path.
 
+      Every event of a connected agent has:
+      caller             The agent that calls, and what it says of itself.
+
       And it has fields of its own. Unknown fields are passed on.
 
     Events

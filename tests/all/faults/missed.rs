@@ -120,6 +120,8 @@ fn fault_96_a_hook_in_place_that_takes_away_the_engines_variables_needs_its_own_
     // A shell script can do so, too.
     for (line, is_opaque) in [
         ("python3 -u \"$here/guard.py\" -i", false),
+        ("python3 -Ic 'import json' && python3 \"$here/guard.py\"", false),
+        ("python3 -Ec 'import rules'", true),
         ("python3 -E \"$here/guard.py\"", true),
         ("exec /usr/bin/python3.11 -W ignore -sI \"$here/guard.py\"", true),
         ("true && env -i PATH=/usr/bin python3 \"$here/guard.py\"", true),

@@ -19,7 +19,7 @@ pub struct SocketListener {
 }
 
 impl SocketListener {
-    /// Creates the socket as [`SocketServer::bind`](super::SocketServer::bind) does.
+    /// Creates the socket as [`SocketServer::bind`](crate::wire::SocketServer::bind) does.
     ///
     /// # Errors
     /// If the socket cannot be created, or not safely.
