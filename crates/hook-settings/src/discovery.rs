@@ -15,7 +15,7 @@ use hook_files::{absence, regular_file, user_folders};
 /// from the nearest to the outermost, of the user, and of the system.
 ///
 /// The project's own file is included even if it does not exist; enclosing directories only if they
-/// have settings (see [`enclosing_projects`]). The packs that a lock beside a file names follow it. `config_home` is `$XDG_CONFIG_HOME` or its default
+/// have settings (see `enclosing_projects`). The packs that a lock beside a file names follow it. `config_home` is `$XDG_CONFIG_HOME` or its default
 /// ([`config_home`](fn@super::config_home)); with `None` the user's file is omitted.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
     let of_project =
@@ -42,7 +42,7 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
 }
 
 /// Returns the project of a working directory: the directory itself, or the nearest enclosing one
-/// with settings, within the limits of [`enclosing_projects`]. If there is none, returns the
+/// with settings, within the limits of `enclosing_projects`. If there is none, returns the
 /// directory itself.
 pub fn nearest_project(directory: &Path) -> PathBuf {
     if has_settings(directory) {

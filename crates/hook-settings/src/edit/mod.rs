@@ -2,7 +2,7 @@
 //! numbers, duplicates, comments.
 //!
 //! The engine's own parser locates the values. Comments stay, also in a list that is edited. Text
-//! that the engine does not accept is not edited. [`set_hook_enabled`] edits a text,
+//! that the engine does not accept is not edited. `set_hook_enabled` edits a text,
 //! [`set_hook_enabled_in_file`] a file; [`with_definitions`] adds hooks.
 
 mod add;

@@ -2,7 +2,7 @@
 //!
 //! A text is read as a careful person reads it: every branch may run, variables have each value that
 //! the text gives them, and programs that start others (`sudo`, `xargs`, `sh -c`, `ssh`) are followed.
-//! What only running the text can tell is [unknown](Argument::has_unknown), or makes it
+//! What only running the text can tell is unknown, or makes it
 //! [opaque](Reading::opaque).
 //!
 //! | module | contents |
