@@ -11,8 +11,6 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
-use super::source::make_executable;
-
 /// The longest time for all of it.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
@@ -335,4 +333,17 @@ fn size(folder: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
+}
+
+/// Sets the mode of a file of a pack: one that only depends on whether it is a program.
+pub(super) fn make_executable(path: &Path, executable: bool) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mode = if executable { 0o755 } else { 0o644 };
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(path, permissions)?;
+    }
+    #[cfg(not(unix))]
+    let _ = (path, executable);
+    Ok(())
 }

@@ -227,7 +227,7 @@ fn built_in(name: &str) -> Result<Fetched> {
         let write = || {
             fs::create_dir_all(path.parent().unwrap_or(folder.path()))?;
             fs::write(&path, &*content)?;
-            make_executable(&path, content.starts_with("#!"))
+            git::make_executable(&path, content.starts_with("#!"))
         };
         write().map_err(CommandError::write("a file of a pack", &path))?;
     }
@@ -237,17 +237,4 @@ fn built_in(name: &str) -> Result<Fetched> {
         notes: Vec::new(),
         _temporary: Some(folder),
     })
-}
-
-/// Sets the mode of a file of a pack: one that only depends on whether it is a program.
-pub(super) fn make_executable(path: &Path, executable: bool) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mode = if executable { 0o755 } else { 0o644 };
-        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        fs::set_permissions(path, permissions)?;
-    }
-    #[cfg(not(unix))]
-    let _ = (path, executable);
-    Ok(())
 }
