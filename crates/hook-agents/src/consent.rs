@@ -8,7 +8,8 @@ use std::path::Path;
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 
-use super::entry::{self, ForeignEditError};
+use super::edit_error::{ForeignEditError, wrong_type};
+use super::entry;
 use super::table::{Agent, Consent, ConsentForm};
 
 /// The mark after an added value.
@@ -112,7 +113,7 @@ impl Consent {
             ConsentForm::ArrayItem(name) => match fields.get(name) {
                 Some(list) => {
                     let items = list.to_items();
-                    let items = items.ok_or_else(|| entry::wrong_type(list, name, "an array"))?;
+                    let items = items.ok_or_else(|| wrong_type(list, name, "an array"))?;
                     let ends: Vec<usize> = items.iter().map(|item| item.range().end).collect();
                     insert(text, list, &ends, &quoted(folder))
                 }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 
+use super::edit_error::{ForeignEditError, wrong_type};
+use super::entry_command::{bridge_call, command_of};
 use super::entry_list;
 use super::syntax::without_comments;
 use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm, WindowsShell};
@@ -15,20 +17,6 @@ const LEGACY_START: &str = "{\"hooks\"";
 
 /// The timeout of an agent for `hook bridge`, in seconds.
 pub(super) const BRIDGE_TIMEOUT_SECS: u64 = 120;
-
-/// An error in settings that cannot be edited.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignEditError {
-    /// The range in the text, in bytes.
-    pub at: Range<usize>,
-    /// The description of the error.
-    pub message: String,
-}
-
-pub(super) fn wrong_type(value: &RawJson, name: &str, expected: &str) -> ForeignEditError {
-    let message = format!("`{name}` is {}, and not {expected}", value.kind());
-    ForeignEditError { at: value.range(), message }
-}
 
 impl Agent {
     /// Returns the agent's events that call `hook bridge`, each with its native event.
@@ -365,69 +353,6 @@ impl Agent {
         let mut group = JsonObject::new();
         group.insert("hooks", RawJson::from_items([&hook.to_raw().into()]));
         group.to_raw().as_str().to_owned()
-    }
-}
-
-/// The start of a project entry's command, which searches for the binary.
-pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
-
-/// Returns the agent and the event of a command that calls any `hook bridge` binary. Such a command
-/// is an entry of `hook connect`, and never run as a hook.
-pub(super) fn bridge_call(command: &str) -> Option<(&'static Agent, &str)> {
-    let (rest, event) = command.trim().rsplit_once(' ')?;
-    let (rest, agent) = rest.rsplit_once(' ')?;
-    let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
-    let command = rest.strip_suffix(" bridge")?;
-    // So PowerShell starts a program whose path is quoted.
-    let command = command.strip_prefix("& ").unwrap_or(command);
-    // A hook that runs anything else first is the user's, except for the search in projects.
-    let guarded =
-        command.strip_prefix("[ -x ").and_then(|guard| guard.split_once(" ] || exit 0; exec "));
-    let is_alone = match guarded {
-        Some((test_path, exec_path)) => is_single_word(test_path) && is_single_word(exec_path),
-        None => is_single_word(command),
-    };
-    if !is_alone && !command.starts_with(PROJECT_SEARCH) {
-        return None;
-    }
-    let binary = command.trim_end_matches(['\'', '"']);
-    let name = binary.rsplit([' ', '/', '\\', '\'', '"']).next()?;
-    matches!(name, "hook" | "hook.exe").then_some((agent, event))
-}
-
-/// Checks whether a text is a single shell word, quoted or not.
-fn is_single_word(text: &str) -> bool {
-    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-    let is_quoted = |quote: char| {
-        within(quote).is_some_and(|inner| !inner.replace(r"'\''", "").contains(quote))
-    };
-    let is_plain =
-        |character: char| !character.is_whitespace() && !";&|()<>$`\"'".contains(character);
-    is_quoted('\'') || is_quoted('"') || text.chars().all(is_plain)
-}
-
-/// Checks whether a hook of a file is such an entry.
-pub(super) fn is_entry(hook: &RawJson) -> bool {
-    let command = hook.to_object().ok().and_then(|hook| command_of(&hook));
-    command.is_some_and(|command| bridge_call(&command).is_some())
-}
-
-fn command_of(hook: &JsonObject) -> Option<String> {
-    let keys = ["command", "bash", "powershell"].iter();
-    let command = keys.filter_map(|key| hook.get(key)).find_map(RawJson::to_text)?;
-    let Some(arguments) = hook.get("args").and_then(RawJson::to_items) else {
-        return Some(command);
-    };
-    let arguments: Option<Vec<String>> = arguments.iter().map(RawJson::to_text).collect();
-    Some(format!("{} {}", windows_word(&command), arguments?.join(" ")))
-}
-
-/// Returns a path of Windows, which has no quotes, as a word of its shells.
-pub fn windows_word(path: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || r"\/:._-".contains(character);
-    match path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("\"{path}\""),
     }
 }
 

@@ -3,7 +3,8 @@
 
 use hook_json::{JsonObject, RawJson};
 
-use super::entry::{ForeignEditError, bridge_call};
+use super::edit_error::ForeignEditError;
+use super::entry_command::bridge_call;
 use super::syntax::toml_to_json;
 use super::table::Agent;
 

@@ -9,7 +9,7 @@ use hook_settings::language::{ForeignFile, ForeignLoss};
 
 use super::syntax::without_comments;
 use super::table::{Agent, AgentEvent, NativeEvent, SettingsForm};
-use super::{entry, settings};
+use super::{entry_command, settings};
 
 /// Settings for all `http` hooks of a file.
 const HTTP_SETTINGS: [&str; 2] = ["allowedHttpHookUrls", "httpHookAllowedEnvVars"];
@@ -65,7 +65,7 @@ impl Agent {
                 let mut kept = Vec::new();
                 for hook in hooks {
                     let at = hook.range();
-                    if entry::is_entry(&hook) {
+                    if entry_command::is_entry(&hook) {
                         entries.push(at);
                     } else if kept_at.contains(&at.start) {
                         kept.push(to_native_hook(&hook, rewrite));

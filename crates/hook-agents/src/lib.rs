@@ -37,7 +37,7 @@
 //! | `request`, `convert`, `caller`, `shape` | an agent's requests, and their conversion to native input |
 //! | `verdict`, `refusal`, `output` | the responses to an agent |
 //! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
-//! | `entry`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
+//! | `entry`, `entry_list`, `entry_command`, `edit_error`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
 //! | `program`, [`scripted`] | an agent's own program: its version, its runs without a user, and a model for them |
 //! | `import` | conversion of an agent's hooks to native settings |
 //! | `precedence` | which of an agent's settings files counts |
@@ -56,7 +56,9 @@ mod copilot;
 mod cursor;
 mod cursor_values;
 mod dispatch;
+mod edit_error;
 mod entry;
+mod entry_command;
 mod entry_list;
 mod file;
 mod file_agent;
@@ -110,7 +112,8 @@ use hook_settings::language::{
 };
 
 pub use consent::ConsentStatus;
-pub use entry::{ForeignEditError, PROJECT_SEARCH, windows_word};
+pub use edit_error::ForeignEditError;
+pub use entry_command::{PROJECT_SEARCH, windows_word};
 pub use file::{AgentFileProblem, BrokenAgentFile, MAX_AGENT_FILE, agent_folder, read_agent};
 pub use import::{Import, Loss};
 pub use page::{LEGEND, render_overview, render_page};

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use hook_files::regular_file;
 use hook_json::{JsonObject, RawJson, RawObject};
 
-use super::entry::{ForeignEditError, object, root_of};
+use super::edit_error::ForeignEditError;
+use super::entry::{object, root_of};
 use super::syntax::without_comments;
 use super::table::Agent;
 

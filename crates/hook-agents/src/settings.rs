@@ -13,7 +13,7 @@ use hook_settings::language::{
     ForeignProblem, ForeignSettings, is_forbidden_in_project,
 };
 
-use super::entry;
+use super::entry_command;
 use super::kind::{self, HookKind, HttpSettings};
 use super::precedence::{self, EffectiveSettings};
 use super::syntax;
@@ -438,7 +438,7 @@ impl Reader<'_> {
                 return;
             }
         };
-        if command.is_process() && entry::bridge_call(&command.shown()).is_some() {
+        if command.is_process() && entry_command::bridge_call(&command.shown()).is_some() {
             self.entry(at, path);
             return;
         }

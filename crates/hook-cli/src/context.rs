@@ -155,7 +155,7 @@ impl Context {
     /// Returns the project's files and, unless excluded, those of the user and the machine.
     fn discovered(&self) -> Vec<SettingsSource> {
         if let Some(pack) = &self.pack {
-            return vec![pack.clone().into_source()];
+            return vec![SettingsSource::of_pack(pack.clone())];
         }
         let mut sources = discover(&self.project, self.user_files());
         sources.retain(|source| {

@@ -11,7 +11,7 @@ use hook_shell::invocations::{
 };
 
 use crate::directories::Directories;
-use crate::file::{Condition, Effect, Rule, RuleFile, ShellRule, Subject};
+use crate::file::{Condition, Effect, Rule, RuleFile, RuleTest, ShellRule, Subject, TestKind};
 use crate::narrowing::{CalledTool, InputFields};
 use crate::paths::SplitPath;
 use crate::words::WordPattern;
@@ -115,6 +115,29 @@ pub struct Match {
     pub subject: String,
     /// The byte range of the part in the command.
     pub range: Option<Range<usize>>,
+}
+
+impl RuleTest {
+    /// Returns the outcome for rules in directories.
+    pub fn decide(&self, rules: &Rules, directories: &Directories) -> Decision {
+        let mut call = Call::default();
+        let subject = self.subject.as_str().into();
+        match self.kind {
+            TestKind::Shell => call.commands.push(subject),
+            TestKind::Read => call.reads.push(subject),
+            TestKind::Write => call.writes.push(subject),
+            TestKind::Fetch => call.urls.push(subject),
+            TestKind::Prompt => call.prompt = Some(subject),
+            TestKind::Output => call.output = Some(subject),
+            TestKind::Tool => call.tool = Some(CalledTool::new(subject, None)),
+            TestKind::Mcp => {
+                let (server, tool) = self.subject.split_once('/').unwrap_or((&self.subject, ""));
+                call.tool = Some(CalledTool::new(tool, Some(server.to_owned())));
+            }
+        }
+        let fields = |path: &str| self.fields.get(path).cloned();
+        rules.decide_read(&call, &Commands::read(&call, directories), directories, &fields)
+    }
 }
 
 /// Rules of some files, compiled.

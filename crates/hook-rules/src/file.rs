@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::decide::{Call, Commands, Decision, Rules};
-use crate::directories::Directories;
-use crate::narrowing::{AGENT, CalledTool, FieldCondition, NarrowingText, ToolRule, ToolText};
+use crate::narrowing::{AGENT, FieldCondition, NarrowingText, ToolRule, ToolText};
 use crate::paths::PathPatterns;
 use crate::regex::LazyRegex;
-use crate::words::WordPattern;
+use crate::words::{OneOrMany, WordPattern};
 
 /// The maximum length of a file of rules in bytes: 4 MiB.
 pub const MAX_FILE: u64 = 4 << 20;
@@ -132,29 +130,6 @@ pub struct RuleTest {
     pub fields: BTreeMap<String, String>,
 }
 
-impl RuleTest {
-    /// Returns the outcome for rules in directories.
-    pub fn decide(&self, rules: &Rules, directories: &Directories) -> Decision {
-        let mut call = Call::default();
-        let subject = self.subject.as_str().into();
-        match self.kind {
-            TestKind::Shell => call.commands.push(subject),
-            TestKind::Read => call.reads.push(subject),
-            TestKind::Write => call.writes.push(subject),
-            TestKind::Fetch => call.urls.push(subject),
-            TestKind::Prompt => call.prompt = Some(subject),
-            TestKind::Output => call.output = Some(subject),
-            TestKind::Tool => call.tool = Some(CalledTool::new(subject, None)),
-            TestKind::Mcp => {
-                let (server, tool) = self.subject.split_once('/').unwrap_or((&self.subject, ""));
-                call.tool = Some(CalledTool::new(tool, Some(server.to_owned())));
-            }
-        }
-        let fields = |path: &str| self.fields.get(path).cloned();
-        rules.decide_read(&call, &Commands::read(&call, directories), directories, &fields)
-    }
-}
-
 /// The kind of call of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -223,22 +198,6 @@ pub(crate) enum Condition {
     All(Vec<WordPattern>),
     None(Vec<WordPattern>),
     Option { names: Vec<String>, values: Vec<WordPattern> },
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl OneOrMany {
-    pub(crate) fn into_vec(self) -> Vec<String> {
-        match self {
-            Self::One(one) => vec![one],
-            Self::Many(many) => many,
-        }
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -579,7 +538,7 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
         subjects.push(Subject::Write(PathPatterns::parse(&patterns.into_vec())?));
     }
     if let Some(hosts) = text.fetch {
-        subjects.push(Subject::Fetch(words(hosts)));
+        subjects.push(Subject::Fetch(hosts.into_patterns()));
     }
     if let Some(pattern) = text.prompt {
         subjects.push(Subject::Prompt(LazyRegex::new(&pattern)));
@@ -617,13 +576,9 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
     Ok(Rule { id: text.id, line, effect, message, subjects, narrowing })
 }
 
-fn words(texts: OneOrMany) -> Vec<WordPattern> {
-    texts.into_vec().iter().map(|text| WordPattern::new(text)).collect()
-}
-
 fn compile_shell(text: ShellText) -> Result<Subject, String> {
     let mut rule = ShellRule {
-        programs: text.program.map(words).unwrap_or_default(),
+        programs: text.program.map(OneOrMany::into_patterns).unwrap_or_default(),
         operands: Vec::new(),
         conditions: Vec::new(),
         files: None,
@@ -631,24 +586,27 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
         writes: None,
         text: None,
         env: text.env.iter().map(|(name, value)| (name.clone(), WordPattern::new(value))).collect(),
-        fed_by: text.fed_by.map(words).unwrap_or_default(),
+        fed_by: text.fed_by.map(OneOrMany::into_patterns).unwrap_or_default(),
     };
     for argument in text.args {
         match argument {
             ArgumentText::Operand(OneOrMany::One(word)) => {
                 rule.operands.push(WordPattern::new(&word));
             }
-            ArgumentText::Operand(many) => rule.operands.push(WordPattern::Any(words(many))),
+            ArgumentText::Operand(many) => {
+                rule.operands.push(WordPattern::Any(many.into_patterns()))
+            }
             ArgumentText::Condition(condition) => {
                 let ConditionText { any, all, none, option, value } = condition;
                 let before = rule.conditions.len();
-                rule.conditions.extend(any.map(words).map(Condition::Any));
-                rule.conditions.extend(all.map(words).map(Condition::All));
-                rule.conditions.extend(none.map(words).map(Condition::None));
+                rule.conditions.extend(any.map(OneOrMany::into_patterns).map(Condition::Any));
+                rule.conditions.extend(all.map(OneOrMany::into_patterns).map(Condition::All));
+                rule.conditions.extend(none.map(OneOrMany::into_patterns).map(Condition::None));
                 match (option, value) {
-                    (Some(names), Some(values)) => rule
-                        .conditions
-                        .push(Condition::Option { names: names.into_vec(), values: words(values) }),
+                    (Some(names), Some(values)) => rule.conditions.push(Condition::Option {
+                        names: names.into_vec(),
+                        values: values.into_patterns(),
+                    }),
                     (None, None) => {}
                     _ => return Err("`option` and `value` belong together".to_owned()),
                 }

@@ -47,4 +47,4 @@ mod words;
 pub use decide::{Call, Commands, Decision, Match, Rules};
 pub use directories::{Directories, test_directories};
 pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleSummary, RuleTest, TestKind};
-pub use narrowing::{AGENT, CalledTool, InputFields};
+pub use narrowing::{CalledTool, InputFields};

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::file::OneOrMany;
-use crate::words::WordPattern;
+use crate::words::{OneOrMany, WordPattern};
 
 /// Returns a field of the input as text, by its path, such as `tool_input.url`.
 pub type InputFields<'f> = &'f dyn Fn(&str) -> Option<String>;
 
-/// The path under which [`InputFields`] has the name of the agent, such as `claude`.
-pub const AGENT: &str = "\0agent";
+/// The name of the agent, such as `claude`.
+pub(crate) const AGENT: &str = "caller.agent";
 
-/// The fields in which agents name their permission mode, and the subagent that calls.
-const PERMISSION_MODE: [&str; 3] = ["permission_mode", "permissionMode", "approval_mode"];
-const SUBAGENT: [&str; 4] = ["agent_type", "agent_id", "subagent_type", "subagent_id"];
+/// The permission mode, and the subagent that calls; the caller's own field where an agent's request
+/// was not read as such.
+const PERMISSION_MODE: [&str; 2] = ["caller.permissionMode", "permission_mode"];
+const SUBAGENT: [&str; 5] =
+    ["caller.subagent", "agent_type", "agent_id", "subagent_type", "subagent_id"];
 
 /// A condition on one of some fields.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +66,7 @@ enum SubagentText {
 impl NarrowingText {
     pub(crate) fn compile(self) -> Vec<FieldCondition> {
         let mut conditions: Vec<FieldCondition> = fields(self.when);
-        conditions.extend(self.agent.map(|agent| FieldCondition::of(AGENT, words(agent))));
+        conditions.extend(self.agent.map(|agent| FieldCondition::of(AGENT, agent.into_patterns())));
         let named = |patterns, is_negated| FieldCondition {
             paths: SUBAGENT.map(str::to_owned).into(),
             patterns,
@@ -73,13 +74,13 @@ impl NarrowingText {
             is_negated,
         };
         conditions.extend(self.subagent.map(|subagent| match subagent {
-            SubagentText::Any(is_wanted) => named(vec![WordPattern::new("*")], !is_wanted),
-            SubagentText::Named(names) => named(words(names), false),
+            SubagentText::Any(is_wanted) => named(vec![WordPattern::new("?*")], !is_wanted),
+            SubagentText::Named(names) => named(names.into_patterns(), false),
         }));
         // Where the agent does not report its mode, it may be any.
         conditions.extend(self.permission_mode.map(|modes| FieldCondition {
             paths: PERMISSION_MODE.map(str::to_owned).into(),
-            patterns: words(modes),
+            patterns: modes.into_patterns(),
             without: true,
             is_negated: false,
         }));
@@ -135,8 +136,8 @@ impl ToolText {
             table.fields.into_iter().map(|(name, value)| (format!("tool_input.{name}"), value));
         Ok(ToolRule {
             is_mcp,
-            servers: table.server.map(words).unwrap_or_default(),
-            names: table.tool.map(words).unwrap_or_default(),
+            servers: table.server.map(OneOrMany::into_patterns).unwrap_or_default(),
+            names: table.tool.map(OneOrMany::into_patterns).unwrap_or_default(),
             fields: fields(arguments.collect()),
         })
     }
@@ -175,10 +176,9 @@ impl ToolRule {
     }
 }
 
-fn words(texts: OneOrMany) -> Vec<WordPattern> {
-    texts.into_vec().iter().map(|text| WordPattern::new(text)).collect()
-}
-
 fn fields(texts: BTreeMap<String, OneOrMany>) -> Vec<FieldCondition> {
-    texts.into_iter().map(|(path, values)| FieldCondition::of(&path, words(values))).collect()
+    texts
+        .into_iter()
+        .map(|(path, values)| FieldCondition::of(&path, values.into_patterns()))
+        .collect()
 }

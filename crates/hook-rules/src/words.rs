@@ -1,5 +1,28 @@
 //! Patterns of words: `*` for any characters, `?` for one, `[…]` for one of some, `{a,b}` for either.
 
+use serde::Deserialize;
+
+/// A text of a rule file, or a list of some.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    pub(crate) fn into_vec(self) -> Vec<String> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::Many(many) => many,
+        }
+    }
+
+    pub(crate) fn into_patterns(self) -> Vec<WordPattern> {
+        self.into_vec().iter().map(|text| WordPattern::new(text)).collect()
+    }
+}
+
 /// A pattern of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WordPattern {

@@ -9,7 +9,7 @@ use hook_protocol::event::EventPayload;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::event::output::HookOutput;
 use hook_protocol::tool::{FileAccess, ShellCommand};
-use hook_rules::{AGENT, Call, CalledTool, Commands, Decision, Directories, Effect, Match, Rules};
+use hook_rules::{Call, CalledTool, Commands, Decision, Directories, Effect, Match, Rules};
 
 use super::answer::Answer;
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, HookStart};
@@ -89,9 +89,6 @@ impl Facts {
 /// Returns a field of the input, or of the agent's own message, as text.
 fn field(input: &HookInput, path: &str) -> Option<String> {
     let original = input.original.as_ref();
-    if path == AGENT {
-        return original.map(|original| original.agent.to_owned());
-    }
     let in_object = |object: &JsonObject| {
         let mut names = path.split('.');
         let mut value = object.get(names.next()?)?.clone();

@@ -221,7 +221,7 @@ impl Runner {
         let started = Instant::now();
         if hook.kind() == HookKind::Inline {
             if let Some(observer) = &scope.observer {
-                observer.hook_started(hook);
+                observer.hook_started(&hook.identity, hook.timeout);
             }
             let run_input = RunInput { input: input.clone(), was_started: true };
             let (timeout, trust_rank) = (hook.timeout, hook.trust_rank);

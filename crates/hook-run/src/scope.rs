@@ -1,22 +1,23 @@
 //! The shared state of the runs of one event.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::identity::HookIdentity;
 use super::live::HostServices;
 use super::nesting::Nesting;
 use super::result::HookExecutionResult;
 use super::session_env::SessionEnv;
 use super::slots::FairnessKey;
-use super::spec::HookSpec;
 use hook_json::RawObject;
 use hook_protocol::event::input::HookInput;
 
 /// Notified when hooks start and finish. Called where the hook runs, so it must not block.
 pub trait RunObserver: Send + Sync {
     /// Called when the hook's process or function starts, after its wait for a slot.
-    fn hook_started(&self, hook: &HookSpec);
+    fn hook_started(&self, hook: &HookIdentity, timeout: Duration);
 
     /// Called when the hook has finished, with its input; `None` if it was not started.
     fn hook_finished(&self, result: &HookExecutionResult, input: Option<&HookInput>);

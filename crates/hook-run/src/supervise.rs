@@ -100,7 +100,7 @@ pub(super) async fn supervise(
         }
     };
     if let Some(observer) = &scope.observer {
-        observer.hook_started(&hook);
+        observer.hook_started(&hook.identity, hook.timeout);
     }
     let run_input = RunInput { input: input.clone(), was_started: true };
     let calls = match hook.executor.foreign() {

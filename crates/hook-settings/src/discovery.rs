@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::folders::may_have_hooks;
-use super::pack;
+use super::pack::{Pack, PackLock};
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
 use hook_files::{absence, regular_file, user_folders};
@@ -15,8 +15,9 @@ use hook_files::{absence, regular_file, user_folders};
 /// from the nearest to the outermost, of the user, and of the system.
 ///
 /// The project's own file is included even if it does not exist; enclosing directories only if they
-/// have settings (see `enclosing_projects`). The packs that a lock beside a file names follow it. `config_home` is `$XDG_CONFIG_HOME` or its default
-/// ([`config_home`](fn@super::config_home)); with `None` the user's file is omitted.
+/// have settings. The packs that a lock beside a file names follow it. `config_home` is
+/// `$XDG_CONFIG_HOME` or its default ([`config_home`](fn@super::config_home)); with `None` the
+/// user's file is omitted.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
     let of_project =
         |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
@@ -26,19 +27,27 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
     let mut sources = Vec::new();
     for project in projects {
         let source = of_project(project);
-        let packs = pack::sources_beside(&source.path, Some(project));
+        let packs = packs_beside(&source.path, Some(project));
         sources.push(source);
         sources.extend(packs);
     }
     if let Some(config_home) = config_home {
         let source = SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME));
-        let packs = pack::sources_beside(&source.path, None);
+        let packs = packs_beside(&source.path, None);
         sources.push(source);
         sources.extend(packs);
     }
     let machine = user_folders::machine_config().join(IN_CONFIG_HOME);
     sources.push(SettingsSource::optional(HookSource::System, machine));
     sources
+}
+
+/// Returns the sources of the packs that the lock beside a settings file names. A lock that cannot
+/// be read is reported with the rules next to that file.
+fn packs_beside(settings: &Path, project: Option<&Path>) -> Vec<SettingsSource> {
+    let lock = PackLock::read(&PackLock::path(settings)).unwrap_or_default();
+    let packs = lock.packs.iter();
+    packs.map(|(name, locked)| SettingsSource::of_pack(Pack::new(name, locked, project))).collect()
 }
 
 /// Returns the project of a working directory: the directory itself, or the nearest enclosing one

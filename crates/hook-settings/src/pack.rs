@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use hook_files::atomic::none_if_missing;
 use hook_files::regular_file;
@@ -10,7 +9,6 @@ use hook_json::text::shortened;
 use serde::{Deserialize, Serialize};
 
 use super::paths::data_home;
-use super::source::{HookSource, SettingsSource};
 
 /// The name of a lock. It lies beside the settings that it belongs to.
 const LOCK: &str = "packs.lock";
@@ -156,19 +154,4 @@ impl Pack {
             name => format!("the pack `{name}`"),
         }
     }
-
-    /// Returns the source of its hooks and rules.
-    pub fn into_source(self) -> SettingsSource {
-        let hooks = self.folder.join(PACK_HOOKS);
-        let source = SettingsSource::optional(HookSource::Extension(self.name.clone()), hooks);
-        SettingsSource { pack: Some(Arc::new(self)), ..source }
-    }
-}
-
-/// Returns the sources of the packs that the lock beside a settings file names. A lock that cannot
-/// be read is reported with the rules next to that file.
-pub(super) fn sources_beside(settings: &Path, project: Option<&Path>) -> Vec<SettingsSource> {
-    let lock = PackLock::read(&PackLock::path(settings)).unwrap_or_default();
-    let packs = lock.packs.iter();
-    packs.map(|(name, locked)| Pack::new(name, locked, project).into_source()).collect()
 }

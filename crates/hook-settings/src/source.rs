@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::pack::Pack;
+use super::pack::{PACK_HOOKS, Pack};
 use crate::language::{ForeignSource, Language, Languages, SettingsOwner};
 use hook_files::plain_path::absolute;
 
@@ -136,6 +136,13 @@ impl SettingsSource {
             modules: Vec::new(),
             pack: None,
         }
+    }
+
+    /// Creates the source of a pack's hooks and rules.
+    pub fn of_pack(pack: Pack) -> Self {
+        let source = HookSource::Extension(pack.name.clone());
+        let hooks = pack.folder.join(PACK_HOOKS);
+        Self { pack: Some(Arc::new(pack)), ..Self::optional(source, hooks) }
     }
 
     /// Creates a source of named modules, which are thereby trusted; they share a process.

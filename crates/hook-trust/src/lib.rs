@@ -32,13 +32,14 @@
 //! | `tree`, `index`, `contents`, `copies` | the files of folders, their digest, what is in them, copies |
 //! | `grant`, `store`, `lock` | decisions, and the files they are kept in |
 //! | `review`, `changes`, `matching` | which decision is about which hook, and what changed since |
-//! | `packs` | packs by digest, and those that a user agreed to |
+//! | `packs`, `agreed_packs` | packs by digest, and those that a user agreed to |
 //! | `advice` | the commands that messages name |
 //! | `policy`, `granted` | which hooks may run, and the last look before they do |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod advice;
+mod agreed_packs;
 mod changes;
 mod command;
 mod contents;

@@ -1,4 +1,4 @@
-//! Packs: their files by digest, the copies that run, and the packs that a user agreed to in a project.
+//! Packs: their files by digest, and the copies that run.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -9,11 +9,10 @@ use std::time::Duration;
 use super::contents::Contents;
 use super::copies::Copies;
 use super::index::digest;
-use super::policy::TrustPolicy;
 use super::reviewed_file::ReviewedFile;
 use super::tree::{Listing, Scope};
 use hook_files::file_lock::FileLock;
-use hook_settings::{HookSource, LockedPack, PROJECT_RULES, Pack, SettingsSource, packs_folder};
+use hook_settings::{LockedPack, PROJECT_RULES, Pack, packs_folder};
 
 /// The longest wait for another process that copies packs.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,6 +36,14 @@ impl PackFiles {
     /// If it has more, or something that cannot be copied.
     pub fn read(folder: &Path) -> Result<Self, String> {
         Self::read_roots(folder, PathBuf::new())
+    }
+
+    /// Reads the rules of a project.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn of_rules(project: &Path) -> Result<Self, String> {
+        Self::read_roots(&project.join(".hooks"), "rules".into())
     }
 
     /// Returns the folder that was read.
@@ -121,8 +128,7 @@ impl PackStore {
     /// # Errors
     /// If they cannot be read or copied.
     pub fn keep_rules(&self, project: &Path) -> io::Result<LockedPack> {
-        let files = PackFiles::read_roots(&project.join(".hooks"), "rules".into())
-            .map_err(io::Error::other)?;
+        let files = PackFiles::of_rules(project).map_err(io::Error::other)?;
         self.install(PROJECT_RULES, &files)?;
         Ok(LockedPack { digest: files.digest, ..LockedPack::default() })
     }
@@ -156,57 +162,3 @@ pub fn verify_pack(pack: &Pack) -> Result<(), String> {
 
 /// The packs that a user agreed to in a project, by name.
 pub type AgreedPacks = BTreeMap<String, LockedPack>;
-
-impl TrustPolicy {
-    /// Returns the packs that the user agreed to in a project. None are known without a store.
-    pub fn agreed_packs(&self, project: &Path) -> AgreedPacks {
-        match self {
-            Self::Store(store) => store.agreed_packs(project).unwrap_or_default(),
-            Self::Nothing | Self::Everything => AgreedPacks::default(),
-        }
-    }
-
-    /// Returns `true` if the hooks of a pack may run: those of the user's own packs, and of a
-    /// project's where the user agreed to it.
-    pub fn agrees_to(&self, pack: &Pack) -> bool {
-        let Some(project) = &pack.project else { return true };
-        let is_agreed = || {
-            let agreed = self.agreed_packs(project);
-            agreed.get(&pack.name).is_some_and(|agreed| agreed.digest == pack.locked.digest)
-        };
-        pack.is_replaced || matches!(self, Self::Everything) || is_agreed()
-    }
-
-    /// Adds the packs and rules that the user agreed to and that a project does not have any more:
-    /// they hold until the user agrees to what took their place.
-    pub fn with_agreed_packs(&self, sources: Vec<SettingsSource>) -> Vec<SettingsSource> {
-        let mut all = Vec::with_capacity(sources.len());
-        let known: Vec<std::sync::Arc<Pack>> =
-            sources.iter().filter_map(|source| source.pack.clone()).collect();
-        for source in sources {
-            let project = (source.source == HookSource::Project && source.language.is_none())
-                .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))
-                .flatten();
-            all.push(source);
-            let Some(project) = project else { continue };
-            for (name, locked) in self.agreed_packs(&project) {
-                let is_known = known.iter().any(|pack| {
-                    pack.project.as_deref() == Some(&project)
-                        && pack.name == name
-                        && pack.locked.digest == locked.digest
-                });
-                let is_unchanged = || {
-                    name == PROJECT_RULES
-                        && PackFiles::read_roots(&project.join(".hooks"), "rules".into())
-                            .is_ok_and(|files| files.digest == locked.digest)
-                };
-                if is_known || is_unchanged() {
-                    continue;
-                }
-                let pack = Pack::new(&name, &locked, Some(&project));
-                all.push(Pack { is_replaced: true, ..pack }.into_source());
-            }
-        }
-        all
-    }
-}

@@ -6,7 +6,7 @@ use hook_json::text::nearest;
 use serde_json::{Map, Value as Json, json};
 use toml::Spanned;
 
-use super::build::{Builder, leak, leak_text};
+use super::builder::{Builder, leak, leak_text};
 use super::model::Event;
 use crate::template::{EventAnswers, Template, Value};
 

@@ -2,7 +2,6 @@
 //! of the agents that are part of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::path::{Component, Path};
 
 use hook_json::text::nearest;
@@ -11,6 +10,7 @@ use serde_json::Value as Json;
 use toml::Spanned;
 
 use super::answers::answers_of;
+use super::builder::{Builder, Mistake, leak, leak_text};
 use super::model::{
     AgentFile, Casing, CheckedBy, Connect, Event, ExitTwoName, ExtensionName, FamilyName, Form,
     Matchers, ReachName, Unit, Windows,
@@ -38,22 +38,6 @@ const DEFAULTS: [(&str, &str); 5] = [
     ("trigger", "\"auto\""),
 ];
 
-type Mistake = (Range<usize>, String);
-
-/// The mistakes that are found while an agent is built.
-#[derive(Debug, Default)]
-pub(super) struct Builder {
-    mistakes: Vec<Mistake>,
-}
-
-pub(super) fn leak<T>(items: Vec<T>) -> &'static [T] {
-    if items.is_empty() { &[] } else { items.leak() }
-}
-
-pub(super) fn leak_text(text: &str) -> &'static str {
-    text.to_owned().leak()
-}
-
 /// Returns the agent of a file.
 ///
 /// # Errors
@@ -65,10 +49,6 @@ pub(super) fn agent(file: &AgentFile) -> Result<Agent, Vec<Mistake>> {
 }
 
 impl Builder {
-    pub(super) fn mistake(&mut self, at: Range<usize>, message: String) {
-        self.mistakes.push((at, message));
-    }
-
     fn agent(&mut self, file: &AgentFile) -> Agent {
         let FamilyName::ClaudeLike = file.family;
         let names = Names::new(file, self);

@@ -9,6 +9,7 @@
 
 mod answers;
 mod build;
+mod builder;
 mod model;
 mod user;
 

@@ -1,9 +1,10 @@
 //! Publishing the progress of hooks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hook_protocol::HookInput;
-use hook_run::{HookExecutionResult, HookSpec, RunObserver};
+use hook_run::{HookExecutionResult, HookIdentity, RunObserver};
 
 use crate::bus::BusCore;
 use crate::message::{
@@ -43,12 +44,12 @@ impl Progress {
 }
 
 impl RunObserver for Progress {
-    fn hook_started(&self, hook: &HookSpec) {
+    fn hook_started(&self, hook: &HookIdentity, timeout: Duration) {
         self.publish(HookProgress::Started(HookStarted {
             request: Some(self.request),
             correlation_id: self.correlation_id.clone(),
-            hook: hook.identity.clone(),
-            timeout: hook.timeout,
+            hook: hook.clone(),
+            timeout,
         }));
     }
 

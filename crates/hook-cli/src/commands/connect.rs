@@ -24,7 +24,6 @@ use serde_json::json;
 use self::command::command;
 use self::connection::Connection;
 use self::entries::{Entries, Scope, file_of};
-use self::installed::LastCalls;
 use super::agents::agent_of_file;
 use super::bridge::agent;
 use crate::context::Context;
@@ -470,7 +469,7 @@ async fn list(context: &Context, printer: &mut Printer) -> Result {
         any_connected |= !connected.is_empty();
         let name = agent.name();
         for entries in &connected {
-            let (scope, calls) = (entries.scope.as_str(), LastCalls::of(entries).describe());
+            let (scope, calls) = (entries.scope.as_str(), entries.last_calls().describe());
             let text = format!("{name:<8} {scope:<8} {}; {calls}\n", entries.line());
             printer.text(&text).await?;
         }

@@ -13,7 +13,6 @@ use hook_json::{JsonObject, RawJson};
 
 use super::bridge::agent;
 use super::connect::entries::{self, Scope};
-use super::connect::installed::LastCalls;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code;
@@ -84,7 +83,7 @@ fn note_last_calls(name: Option<&str>, context: &Context, printer: &mut Printer)
     for agent in agents.filter(|agent| name.is_none_or(|name| agent.name() == name)) {
         let all = Scope::ALL.map(|scope| entries::of(agent, scope, context));
         if let Some(entries) = all.iter().find(|entries| !entries.commands.is_empty()) {
-            printer.remark(&format!("{}: {}", agent.name(), LastCalls::of(entries).describe()));
+            printer.remark(&format!("{}: {}", agent.name(), entries.last_calls().describe()));
         }
     }
 }

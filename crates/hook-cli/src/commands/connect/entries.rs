@@ -69,8 +69,13 @@ impl Entries {
         format!("{found} of {all} events, {}{stale}", self.file.shown())
     }
 
+    /// Returns the agent's last calls for its entries.
+    pub(crate) fn last_calls(&self) -> LastCalls {
+        LastCalls::of(self.agent, &self.commands)
+    }
+
     pub(crate) fn to_json(&self, is_installed: bool) -> Value {
-        let calls = LastCalls::of(self);
+        let calls = self.last_calls();
         json!({
             "agent": self.agent.name(), "here": is_installed, "scope": self.scope.as_str(),
             "file": self.file, "events": self.commands.len(),

@@ -12,8 +12,6 @@ use hook_files::user_folders::home;
 use hook_settings::language::Language;
 use tokio::process::Command;
 
-use super::entries::Entries;
-
 /// The time limit for a program to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -75,11 +73,11 @@ pub(crate) struct LastCalls {
 }
 
 impl LastCalls {
-    /// Returns the last calls for the events of these entries.
-    pub(crate) fn of(entries: &Entries) -> Self {
-        let calls = BridgeState::for_user().map(|state| state.last_calls(entries.agent));
+    /// Returns the last calls of an agent for the events of its entries, each with its command.
+    pub(crate) fn of(agent: &Agent, entries: &[(String, String)]) -> Self {
+        let calls = BridgeState::for_user().map(|state| state.last_calls(agent));
         let calls = calls.unwrap_or_default();
-        let events = entries.commands.iter().map(|(event, _)| event);
+        let events = entries.iter().map(|(event, _)| event);
         let never = events.filter(|event| !calls.contains_key(*event)).cloned().collect();
         Self { last: calls.into_values().max(), never }
     }
@@ -101,11 +99,11 @@ impl LastCalls {
     }
 
     /// Returns the problem of an agent that wrote to a transcript long after its last call, or after it was connected
-    /// if it never called. The files of its entries tell when that was.
-    pub(crate) fn silence(&self, entries: &Entries) -> Option<String> {
-        let folder = home().map(|home| entries.agent.user_folder(&home))?;
-        let transcript = entries.agent.program()?.last_transcript(&folder)?;
-        let since = self.last.or_else(|| modified(&entries.file))?;
+    /// if it never called: the time of the file with its entries.
+    pub(crate) fn silence(&self, agent: &Agent, file: &Path) -> Option<String> {
+        let folder = home().map(|home| agent.user_folder(&home))?;
+        let transcript = agent.program()?.last_transcript(&folder)?;
+        let since = self.last.or_else(|| modified(file))?;
         let silence = transcript.duration_since(since).ok()?;
         (silence > TRANSCRIPT_DELAY).then(|| {
             let last = match self.last {
@@ -114,7 +112,7 @@ impl LastCalls {
             };
             format!(
                 "{} ran {}, by its transcript, and did not call `hook`: {last}; no hook was run",
-                entries.agent.title(),
+                agent.title(),
                 ago(transcript)
             )
         })

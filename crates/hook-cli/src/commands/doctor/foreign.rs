@@ -7,7 +7,7 @@ use hook_settings::language::Language;
 use hook_settings::{Agents, load};
 
 use crate::commands::connect::entries::{self, Entries, Scope};
-use crate::commands::connect::installed::{self, LastCalls};
+use crate::commands::connect::installed;
 use crate::commands::connect::{losses, record};
 use crate::context::Context;
 use crate::render::{Finding, Health, Section, counted, plural};
@@ -64,7 +64,7 @@ pub(super) async fn connections(context: &Context) -> Section {
         findings.extend(all.iter().filter_map(missing_entries));
         let Some(entries) = connected.first() else { continue };
         let verify = format!("hook connect --verify {}", agent.name());
-        if let Some(silence) = LastCalls::of(entries).silence(entries) {
+        if let Some(silence) = entries.last_calls().silence(agent, &entries.file) {
             findings.push(Finding::new(Health::Bad, agent.title(), silence).fix(&*verify));
         }
         if let Some(remark) = installed::version_remark(agent).await {
@@ -134,7 +134,7 @@ fn connection(entries: &Entries, context: &Context) -> Finding {
     }
     match losses::unconnected(entries, context).as_slice() {
         [] => {
-            let detail = format!("{}; {}", entries.line(), LastCalls::of(entries).describe());
+            let detail = format!("{}; {}", entries.line(), entries.last_calls().describe());
             Finding::new(Health::Good, subject, detail)
         }
         lost_events => {

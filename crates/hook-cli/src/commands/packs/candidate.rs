@@ -286,7 +286,7 @@ impl Candidate {
 /// Returns the source of a pack in a folder.
 pub(super) fn source_of(name: &str, folder: &Path) -> SettingsSource {
     let pack = Pack::new(name, &LockedPack::default(), None);
-    let source = Pack { folder: folder.to_path_buf(), ..pack }.into_source();
+    let source = SettingsSource::of_pack(Pack { folder: folder.to_path_buf(), ..pack });
     Agents::known(languages())
         .with_files(vec![source.clone()], folder)
         .into_iter()

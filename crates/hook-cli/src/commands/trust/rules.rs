@@ -35,7 +35,7 @@ pub(super) async fn review(
             continue;
         }
         let before = agreed.as_ref().and_then(|agreed| {
-            load(&Pack::new(PROJECT_RULES, agreed, Some(project)).into_source())
+            load(&SettingsSource::of_pack(Pack::new(PROJECT_RULES, agreed, Some(project))))
         });
         let now = load(&SettingsSource::optional(HookSource::Project, settings));
         let now: Vec<&RuleFile> = rules_of(now.as_ref()).collect();

@@ -1,0 +1,62 @@
+//! The packs and rules that a user agreed to in a project.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::packs::{AgreedPacks, PackFiles};
+use super::policy::TrustPolicy;
+use hook_settings::{HookSource, PROJECT_RULES, Pack, SettingsSource};
+
+impl TrustPolicy {
+    /// Returns the packs that the user agreed to in a project. None are known without a store.
+    pub fn agreed_packs(&self, project: &Path) -> AgreedPacks {
+        match self {
+            Self::Store(store) => store.agreed_packs(project).unwrap_or_default(),
+            Self::Nothing | Self::Everything => AgreedPacks::default(),
+        }
+    }
+
+    /// Returns `true` if the hooks of a pack may run: those of the user's own packs, and of a
+    /// project's where the user agreed to it.
+    pub fn agrees_to(&self, pack: &Pack) -> bool {
+        let Some(project) = &pack.project else { return true };
+        let is_agreed = || {
+            let agreed = self.agreed_packs(project);
+            agreed.get(&pack.name).is_some_and(|agreed| agreed.digest == pack.locked.digest)
+        };
+        pack.is_replaced || matches!(self, Self::Everything) || is_agreed()
+    }
+
+    /// Adds the packs and rules that the user agreed to and that a project does not have any more:
+    /// they hold until the user agrees to what took their place.
+    pub fn with_agreed_packs(&self, sources: Vec<SettingsSource>) -> Vec<SettingsSource> {
+        let mut all = Vec::with_capacity(sources.len());
+        let known: Vec<Arc<Pack>> =
+            sources.iter().filter_map(|source| source.pack.clone()).collect();
+        for source in sources {
+            let project = (source.source == HookSource::Project && source.language.is_none())
+                .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))
+                .flatten();
+            all.push(source);
+            let Some(project) = project else { continue };
+            for (name, locked) in self.agreed_packs(&project) {
+                let is_known = known.iter().any(|pack| {
+                    pack.project.as_deref() == Some(&project)
+                        && pack.name == name
+                        && pack.locked.digest == locked.digest
+                });
+                let is_unchanged = || {
+                    name == PROJECT_RULES
+                        && PackFiles::of_rules(&project)
+                            .is_ok_and(|files| files.digest == locked.digest)
+                };
+                if is_known || is_unchanged() {
+                    continue;
+                }
+                let pack = Pack::new(&name, &locked, Some(&project));
+                all.push(SettingsSource::of_pack(Pack { is_replaced: true, ..pack }));
+            }
+        }
+        all
+    }
+}
