@@ -65,6 +65,11 @@ fn commit(repository: &Path, tag: &str) -> String {
     git(repository, &["rev-parse", "HEAD"])
 }
 
+const NO_DEPLOYS: &str = "[[rule]]\nid = \"deploy\"\nshell = { program = \"make\", args = [\"deploy\"] }\ndeny = \"no\"\n";
+
+/// Rules that refuse nothing that the tests do.
+const WEAKER: &str = "[[rule]]\nid = \"x\"\nread = [\"never\"]\nask = \"x\"\n";
+
 fn lock(project: &Project) -> Value {
     serde_json::from_str(&project.read(".hooks/packs.lock")).unwrap()
 }
@@ -263,6 +268,129 @@ fn a_rule_of_a_project_that_was_agreed_to_is_taken_out_only_after_a_yes() {
     assert_eq!(of_command(&project, "make deploy"), "block");
     assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
     assert_eq!(of_command(&project, "make deploy"), "proceed");
+}
+
+#[test]
+fn only_the_name_of_a_pack_is_removed() {
+    let project = Project::new();
+    template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--yes"]).status, 0);
+    project.write(".hooks/rules/team.toml", NO_DEPLOYS);
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    let data = project.home().join(".local/share/hook");
+    let digest = "a".repeat(64);
+    for kept in [format!("trusted/{digest}/file"), "trusted/cache/file".to_owned()] {
+        fs::create_dir_all(data.join(&kept)).unwrap();
+    }
+    let absolute = data.join("trusted").display().to_string();
+    for name in ["../trusted", &absolute, "../../..", ".rules", "other", ""] {
+        for shared in [&[][..], &["--shared"]] {
+            let removed = run(&project, &[&["remove", name], shared].concat());
+            assert_eq!(removed.status, 1, "{name}: {removed:?}");
+        }
+    }
+    assert!(data.join("trusted").join(&digest).join("file").is_dir());
+    assert!(data.join("trusted/cache/file").is_dir());
+    assert_eq!(copies(&project, "guards").len(), 1);
+    // The rules that were agreed to are taken out by `hook trust` alone.
+    project.write(".hooks/rules/team.toml", WEAKER);
+    assert_eq!(of_command(&project, "make deploy"), "block");
+}
+
+#[test]
+fn what_was_agreed_to_around_a_project_holds_when_its_folder_is_gone() {
+    let project = Project::new();
+    template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--shared", "--yes"]).status, 0);
+    fs::create_dir_all(project.path().join("inner")).unwrap();
+    let fired = || {
+        let input = json!({ "tool_input": { "command": "make deploy" } }).to_string();
+        let hook = Hook::new(&project, &["fire", "BeforeTool", "--json", "--input", &input]);
+        hook.directory("inner").run().lines()[0]["processed"]["decision"].clone()
+    };
+    assert_eq!(fired(), "block");
+    fs::remove_dir_all(project.path().join(".hooks")).unwrap();
+    assert_eq!(fired(), "block");
+}
+
+#[test]
+fn a_changed_pack_blocks_each_event_of_its_rules_and_guards() {
+    let project = Project::new();
+    let folder = template(&project, "guards");
+    edit(
+        &folder.join("rules/guards.toml"),
+        "[[rule]]\nid = \"p\"\nprompt = \"secret\"\ndeny = \"no\"\n[[rule.test]]\nprompt = \"secret\"\nexpect = \"deny\"\n",
+    );
+    fs::remove_dir_all(folder.join("tests")).unwrap();
+    let added = run(&project, &["add", "./guards", "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    let of_prompt = || {
+        let fired =
+            run(&project, &["fire", "BeforeAgent", "--json", "--input", r#"{"prompt": "hello"}"#]);
+        fired.lines()[0]["processed"]["decision"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(of_prompt(), "proceed");
+    let [copy] = copies(&project, "guards").try_into().unwrap();
+    edit(&copy.join("rules/guards.toml"), "");
+    assert_eq!(of_prompt(), "block");
+}
+
+#[test]
+fn a_pack_of_another_place_is_no_update() {
+    let project = Project::new();
+    for (folder, name) in [("a@1", "first"), ("a@2", "second")] {
+        let of = project.path().join(folder);
+        fs::create_dir_all(&of).unwrap();
+        fs::rename(template(&project, "guards"), of.join("guards")).unwrap();
+        edit(&of.join("guards/README.md"), name);
+    }
+    assert_eq!(run(&project, &["add", "./a@1/guards", "--yes"]).status, 0);
+    let other = run(&project, &["add", "./a@2/guards", "--yes"]);
+    assert_eq!(other.status, 1, "{other:?}");
+    assert!(other.stderr.contains("there is a pack guards already"), "{other:?}");
+}
+
+#[test]
+fn a_yes_to_one_hook_is_none_to_rules_that_are_gone() {
+    let project = Project::new();
+    project.write(".hooks/rules/team.toml", NO_DEPLOYS);
+    project.write(".hooks/hooks/guard.sh", "#!/bin/sh\n");
+    project.write(
+        ".hooks/settings.json",
+        r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard",
+            "command": "sh \"$HOOK_DIR\"/hooks/guard.sh"}]}]}}"#,
+    );
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    project.write(".hooks/rules/team.toml", WEAKER);
+    let _ = run(&project, &["trust", "guard", "--yes"]);
+    assert_eq!(of_command(&project, "make deploy"), "block");
+    // What was agreed to is not known where its copy is gone, and a run that asks no one agrees to nothing.
+    let [copy] = copies(&project, ".rules").try_into().unwrap();
+    fs::remove_dir_all(copy).unwrap();
+    let asked = run(&project, &["trust"]);
+    assert_eq!(asked.status, 1, "{asked:?}");
+    assert!(asked.stderr.contains("whose copy is gone or changed"), "{asked:?}");
+    assert_eq!(of_command(&project, "ls"), "block");
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    assert_eq!(of_command(&project, "ls"), "proceed");
+}
+
+#[cfg(unix)]
+#[test]
+fn rules_that_cannot_be_copied_keep_no_hook_from_being_trusted() {
+    let project = Project::new();
+    let shared = project.home().join("team.toml");
+    fs::write(&shared, NO_DEPLOYS).unwrap();
+    fs::create_dir_all(project.path().join(".hooks/rules")).unwrap();
+    std::os::unix::fs::symlink(&shared, project.path().join(".hooks/rules/team.toml")).unwrap();
+    project.write(
+        ".hooks/settings.json",
+        r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard", "command": "exit 2"}]}]}}"#,
+    );
+    let trusted = run(&project, &["trust", "--yes", "--opaque"]);
+    assert_eq!(trusted.status, 1, "{trusted:?}");
+    assert_eq!(of_command(&project, "ls"), "block");
+    assert!(trusted.stdout.contains("trusted guard"), "{trusted:?}");
 }
 
 #[test]

@@ -162,7 +162,7 @@ impl Context {
             let is_of_project = source.pack.as_ref().is_some_and(|pack| pack.project.is_some());
             !self.is_hermetic || source.source == HookSource::Project || is_of_project
         });
-        self.trust_policy().with_agreed_packs(sources)
+        self.trust_policy().with_agreed_packs(sources, &self.project)
     }
 
     /// Returns this context, or an error if the project controls the user's folders.

@@ -12,7 +12,7 @@ use crate::words::{OneOrMany, WordPattern};
 
 /// The maximum length of a file of rules in bytes: 4 MiB.
 pub const MAX_FILE: u64 = 4 << 20;
-/// The length of a reason in characters, behind which it is cut.
+/// The maximum length of a reason, in characters; a longer one is cut.
 const MAX_MESSAGE: usize = 1_000;
 /// The maximum number of rules in a file.
 const MAX_RULES: usize = 10_000;

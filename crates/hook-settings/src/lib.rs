@@ -94,7 +94,8 @@ pub use matcher::MatchInput;
 pub(crate) use matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
 pub use matcher_definition::{MatcherDefinition, MatcherFields};
 pub use pack::{
-    LockedPack, PACK_HOOKS, PROJECT_RULES, Pack, PackLock, check_pack_name, packs_folder,
+    LockedPack, MAX_PACK_LOCK, PACK_HOOKS, PROJECT_RULES, Pack, PackLock, check_pack_name,
+    packs_folder,
 };
 pub(crate) use paths::project_of;
 pub use paths::{IN_PROJECT, config_home, data_home, state_home, unsafe_user_folder};

@@ -22,8 +22,10 @@ pub const PACK_HOOKS: &str = "hooks/hooks.json";
 /// The name under which the rules of a project are kept that its user agreed to.
 pub const PROJECT_RULES: &str = ".rules";
 
-/// The maximum length of a lock in bytes, and of the packs in it.
-const MAX_LOCK: u64 = 1 << 20;
+/// The maximum length of a lock of packs in bytes: 1 MiB.
+pub const MAX_PACK_LOCK: u64 = 1 << 20;
+
+/// The maximum number of packs in a lock.
 const MAX_PACKS: usize = 100;
 
 /// The packs of a user or of a project, each with the digest of its files.
@@ -66,7 +68,7 @@ impl PackLock {
     /// # Errors
     /// If it cannot be read, or is no lock.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let bytes = none_if_missing(regular_file::read(path, MAX_LOCK));
+        let bytes = none_if_missing(regular_file::read(path, MAX_PACK_LOCK));
         match bytes.map_err(|error| error.to_string())? {
             Some(bytes) => Self::parse(&bytes),
             None => Ok(Self::default()),
@@ -78,16 +80,24 @@ impl PackLock {
     /// # Errors
     /// If it is no lock, or names what cannot be the name of a pack.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() as u64 > MAX_PACK_LOCK {
+            return Err(format!("it is longer than {} KiB", MAX_PACK_LOCK >> 10));
+        }
         let lock: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if lock.packs.len() > MAX_PACKS {
             return Err(format!("it has more than {MAX_PACKS} packs"));
         }
         for (name, pack) in &lock.packs {
             check_pack_name(name)?;
-            let is_digest = pack.digest.len() == 64
-                && pack.digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-            if !is_digest {
-                return Err(format!("the digest of `{name}` is no SHA-256"));
+            let is_hash = |text: &str, lengths: &[usize]| {
+                lengths.contains(&text.len())
+                    && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            };
+            if !is_hash(&pack.digest, &[64]) {
+                return Err(format!("the digest of `{name}` is not a SHA-256"));
+            }
+            if pack.commit.as_deref().is_some_and(|commit| !is_hash(commit, &[40, 64])) {
+                return Err(format!("the commit of `{name}` is not the hash of one"));
             }
         }
         Ok(lock)

@@ -1,5 +1,5 @@
-//! Files of rules in the folder `rules` next to a settings file. They hold whatever is in that file,
-//! and also if it cannot be read.
+//! Files of rules in the folder `rules` next to a settings file. They apply whatever that file
+//! contains, even if it cannot be read.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -56,16 +56,15 @@ impl RuleSet {
 }
 
 impl RuleSet {
-    /// Creates the placeholder of a pack that must not run: it blocks tools and the events of the
+    /// Creates the placeholder of a pack that must not run: it blocks tools and these events, of the
     /// pack's guards.
-    pub fn blocking(pack: &Pack, reason: &str) -> Self {
-        let guards = &pack.locked.guards;
+    pub fn blocking(pack: &Pack, reason: &str, guarded: Vec<HookEventName>) -> Self {
         Self {
             name: format!("packs/{}", pack.name),
             path: pack.folder.clone(),
             file: Arc::default(),
             unreadable: Some(reason.into()),
-            guarded: guards.iter().filter_map(|name| HookEventName::from_name(name)).collect(),
+            guarded,
             source: HookSource::Extension(pack.name.clone()),
         }
     }
@@ -116,7 +115,7 @@ impl Found<'_> {
     fn folder(&mut self, folder: &Path) {
         let listed = match folder.is_dir() {
             true => files(folder),
-            // What is there and no folder is none that is absent.
+            // Something that is not a folder is not an absent folder.
             false => std::fs::symlink_metadata(folder)
                 .and_then(|_| Err(io::Error::other("it is no folder"))),
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::packs::{AgreedPacks, PackFiles};
 use super::policy::TrustPolicy;
-use hook_settings::{HookSource, PROJECT_RULES, Pack, SettingsSource};
+use hook_settings::{HookSource, PROJECT_RULES, Pack, Search, SettingsSource};
 
 impl TrustPolicy {
     /// Returns the packs that the user agreed to in a project. None are known without a store.
@@ -27,36 +27,49 @@ impl TrustPolicy {
         pack.is_replaced || matches!(self, Self::Everything) || is_agreed()
     }
 
-    /// Adds the packs and rules that the user agreed to and that a project does not have any more:
-    /// they hold until the user agrees to what took their place.
-    pub fn with_agreed_packs(&self, sources: Vec<SettingsSource>) -> Vec<SettingsSource> {
-        let mut all = Vec::with_capacity(sources.len());
+    /// Adds the packs and rules that the user agreed to and that a project, or one around it, does not
+    /// have any more: they hold until the user agrees to what took their place. A folder of settings
+    /// that is gone takes none of them with it.
+    pub fn with_agreed_packs(
+        &self,
+        sources: Vec<SettingsSource>,
+        project: &Path,
+    ) -> Vec<SettingsSource> {
         let known: Vec<Arc<Pack>> =
             sources.iter().filter_map(|source| source.pack.clone()).collect();
-        for source in sources {
-            let project = (source.source == HookSource::Project && source.language.is_none())
-                .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))
-                .flatten();
-            all.push(source);
-            let Some(project) = project else { continue };
-            for (name, locked) in self.agreed_packs(&project) {
+        let missing = |project: &Path| -> Vec<SettingsSource> {
+            let agreed = self.agreed_packs(project).into_iter().filter(|(name, locked)| {
                 let is_known = known.iter().any(|pack| {
-                    pack.project.as_deref() == Some(&project)
-                        && pack.name == name
+                    pack.project.as_deref() == Some(project)
+                        && pack.name == *name
                         && pack.locked.digest == locked.digest
                 });
                 let is_unchanged = || {
                     name == PROJECT_RULES
-                        && PackFiles::of_rules(&project)
+                        && PackFiles::of_rules(project)
                             .is_ok_and(|files| files.digest == locked.digest)
                 };
-                if is_known || is_unchanged() {
-                    continue;
-                }
-                let pack = Pack::new(&name, &locked, Some(&project));
-                all.push(SettingsSource::of_pack(Pack { is_replaced: true, ..pack }));
+                !is_known && !is_unchanged()
+            });
+            let packs = agreed.map(|(name, locked)| Pack {
+                is_replaced: true,
+                ..Pack::new(&name, &locked, Some(project))
+            });
+            packs.map(SettingsSource::of_pack).collect()
+        };
+        let mut all = Vec::with_capacity(sources.len());
+        let mut around = Search::from(project).within;
+        for source in sources {
+            let directory = (source.source == HookSource::Project && source.language.is_none())
+                .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))
+                .flatten();
+            all.push(source);
+            if let Some(directory) = directory {
+                all.extend(missing(&directory));
+                around.retain(|other| *other != directory);
             }
         }
+        all.extend(around.iter().flat_map(|directory| missing(directory)));
         all
     }
 }

@@ -14,6 +14,9 @@ use super::tree::{Listing, Scope};
 use hook_files::file_lock::FileLock;
 use hook_settings::{LockedPack, PROJECT_RULES, Pack, packs_folder};
 
+/// The file that is locked while packs are copied. No pack has this name.
+const LOCK: &str = ".lock";
+
 /// The longest wait for another process that copies packs.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -102,8 +105,13 @@ impl PackStore {
     /// # Errors
     /// If it cannot be written, or the files are not what they were when they were read.
     pub fn install(&self, name: &str, files: &PackFiles) -> io::Result<PathBuf> {
-        let _lock = FileLock::acquire_within(&self.0.join("lock"), LOCK_TIMEOUT)?;
+        let _lock = FileLock::acquire_within(&self.0.join(LOCK), LOCK_TIMEOUT)?;
         files.copy_to(&self.copies(name).0)
+    }
+
+    /// Returns `true` if the copy of a pack is there as it was made.
+    pub fn is_intact(&self, name: &str, digest: &str) -> bool {
+        self.copies(name).is_intact(digest, &whole())
     }
 
     /// Reads the copy of a pack; `None` if it is not there, or not what it was.
@@ -116,7 +124,7 @@ impl PackStore {
     /// # Errors
     /// If another process is copying.
     pub fn retain(&self, name: &str, digests: &HashSet<&str>) -> io::Result<()> {
-        let _lock = FileLock::acquire_within(&self.0.join("lock"), LOCK_TIMEOUT)?;
+        let _lock = FileLock::acquire_within(&self.0.join(LOCK), LOCK_TIMEOUT)?;
         let copies = self.copies(name);
         copies.retain(digests);
         copies.retain_caches(digests);
@@ -155,7 +163,7 @@ pub fn verify_pack(pack: &Pack) -> Result<(), String> {
     match copies.is_intact(&pack.locked.digest, &whole()) {
         true => Ok(()),
         false => Err(format!(
-            "{title} changed since it was added: its files in the user's data are others; {how}"
+            "{title} changed since it was added: its files in the user's data are different; {how}"
         )),
     }
 }

@@ -121,7 +121,7 @@ impl EngineOptions {
             Sources::File(source) => vec![source.clone()],
             Sources::Native { config_home } => {
                 let sources = discover(&self.host.project, config_home.as_deref());
-                self.trust.with_agreed_packs(sources)
+                self.trust.with_agreed_packs(sources, &self.host.project)
             }
         };
         let sources = self.sources.iter().flat_map(files).collect();

@@ -34,6 +34,7 @@ pub(crate) mod trust;
 pub(crate) mod uninstall;
 pub(crate) mod watch;
 
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,10 +43,11 @@ use hook_core::HookListing;
 use hook_json::text::one_line;
 use hook_run::HostServices;
 use hook_settings::FailBehavior;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit_code;
 use crate::output::Printer;
 use crate::progress;
@@ -65,6 +67,23 @@ async fn remark_reload(context: &Context, printer: &mut Printer) {
         );
         printer.remark(&format!("the server at {path} keeps the old settings until {how}"));
     }
+}
+
+/// Asks a question that is answered with yes or no, on a terminal. Without one no one is asked, and the
+/// answer is no.
+async fn confirms(
+    question: &str,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<bool, CommandError> {
+    let can_ask = std::io::stdin().is_terminal() && printer.is_interactive();
+    if !can_ask || context.json() {
+        return Ok(false);
+    }
+    printer.text(&format!("{question} [y/N] ")).await?;
+    let line = BufReader::new(tokio::io::stdin()).lines().next_line().await;
+    let line = line.map_err(CommandError::Input)?.unwrap_or_default();
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Runs `work` with the project's hooks. Shows the hooks that take long; a signal ends the hooks,

@@ -148,7 +148,9 @@ pub(crate) async fn run(
     if context.is_strict() {
         reviews.iter_mut().for_each(|reviewed| reviewed.review.make_strict());
     }
-    let keeps_rules = rules::review(&store, &projects, arguments.yes, printer).await?;
+    // A yes to some hooks is none to rules that are gone.
+    let keeps_rules = !names.is_empty()
+        || rules::review(&store, &projects, arguments.yes, context, printer).await?;
     let status = review(arguments, &store, (reviews, removed), context, printer).await?;
     Ok(if keeps_rules { status } else { exit_code::FAILURE })
 }

@@ -17,7 +17,7 @@ use super::table::PlanTable;
 use super::trust_decisions::TrustDecisions;
 use super::wildcard_worker::{WildcardWorker, placeholders};
 use hook_json::text::shortened;
-use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName};
+use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName, WILDCARD};
 use hook_run::{HandlerHook, Runner};
 use hook_settings::matcher::{HostDirectories, MatchInput};
 use hook_settings::{
@@ -96,6 +96,26 @@ impl State {
     }
 }
 
+/// Returns the events with these names. `*` stands for all that can be blocked.
+fn events_named(names: &[String], events: &Events) -> Vec<HookEventName> {
+    let mut found: Vec<HookEventName> = Vec::new();
+    for name in names {
+        let named: Vec<HookEventName> = match name.as_str() {
+            WILDCARD => events.all().filter(|event| event.row().block_means.is_some()).collect(),
+            name => {
+                let undeclared = || EventDefinition::new(name).event().ok();
+                events.from_name(name).or_else(undeclared).into_iter().collect()
+            }
+        };
+        for event in named {
+            if !found.contains(&event) {
+                found.push(event);
+            }
+        }
+    }
+    found
+}
+
 impl HookRegistry {
     /// Registers the hooks of all sources, in run order, then the host's handlers. `project` owns
     /// the hooks that do not come from a project's settings ([`SettingsFile::project`]); `agents` are those
@@ -145,7 +165,8 @@ impl HookRegistry {
                 (Some(pack), Some(problem)) if problem.blocks => {
                     let reason = problem.diagnostic.message.clone();
                     diagnostics.push(problem.diagnostic);
-                    let set = RuleSet::blocking(pack, &reason);
+                    let set =
+                        RuleSet::blocking(pack, &reason, events_named(&pack.locked.guards, events));
                     hooks.extend(
                         factory.rule_hooks(&[set], &excepted, runner, project).map(Arc::new),
                     );

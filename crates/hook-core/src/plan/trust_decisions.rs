@@ -56,7 +56,7 @@ fn decide_pack(
             let trusted = |entry| Trust::Checked(Arc::new(TrustedHook::of_pack(entry, pack)));
             let replaced = || {
                 let message = format!(
-                    "{} of this project is not the one that you agreed to, which holds, too; {}",
+                    "{} of this project is not the one that you agreed to; that one still holds, too; {}",
                     pack.title(),
                     match &*pack.name {
                         PROJECT_RULES => "`hook trust` shows the difference".to_owned(),
@@ -182,8 +182,8 @@ impl TrustDecisions {
     }
 }
 
-/// Returns the hook of another agent that was trusted, as far as it decides what it matches, and which agents run it
-/// themselves.
+/// Returns the trusted hook of another agent, with only the fields that decide what it matches and which agents run
+/// it themselves.
 fn foreign_hook(grant: &Grant, agents: &Agents) -> Option<Arc<ForeignHook>> {
     let (language, event) = grant.foreign_event()?;
     let named = || agents.named.iter().copied().find(|agent| agent.name() == language);

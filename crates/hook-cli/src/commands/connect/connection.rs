@@ -1,16 +1,15 @@
 //! A connection whose agent may need its user's consent.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use hook_agents::Agent;
 use hook_settings::edit::FileChange;
-use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::entries::Scope;
 use super::show;
+use crate::commands::confirms;
 use crate::context::Context;
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::output::Printer;
 
 /// One connection whose agent may need consent.
@@ -32,17 +31,7 @@ impl Connection<'_> {
 
     /// Returns `true` if the user agrees, by `--yes` or on a terminal. Otherwise asks no one.
     pub(super) async fn confirms(&self, question: &str, printer: &mut Printer) -> Result<bool> {
-        if self.yes {
-            return Ok(true);
-        }
-        let can_ask = std::io::stdin().is_terminal() && printer.is_interactive();
-        if !can_ask || self.context.json() {
-            return Ok(false);
-        }
-        printer.text(&format!("{question} [y/N] ")).await?;
-        let line = BufReader::new(tokio::io::stdin()).lines().next_line().await;
-        let line = line.map_err(CommandError::Input)?.unwrap_or_default();
-        Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+        Ok(self.yes || confirms(question, self.context, printer).await?)
     }
 
     pub(super) async fn show(

@@ -9,7 +9,7 @@ use hook_files::regular_file;
 use hook_json::text::{one_line, shortened};
 use hook_rules::RuleFile;
 use hook_settings::{
-    Agents, FailBehavior, LockedPack, Pack, SettingsFile, SettingsSource, Severity,
+    Agents, FailBehavior, LockedPack, Pack, RuleSet, SettingsFile, SettingsSource, Severity,
     check_pack_name, load,
 };
 use hook_trust::{PackFiles, ReviewedFile};
@@ -69,7 +69,7 @@ impl Candidate {
         let bytes = regular_file::read(&folder.join(MANIFEST), MAX_MANIFEST)
             .map_err(|error| unreadable(format!("{MANIFEST} cannot be read ({error})")))?;
         let manifest: Manifest = serde_json::from_slice(&bytes)
-            .map_err(|error| unreadable(format!("{MANIFEST} is not as it must be ({error})")))?;
+            .map_err(|error| unreadable(format!("{MANIFEST} is invalid ({error})")))?;
         check_pack_name(&manifest.name).map_err(unreadable)?;
         if let Some(wanted) = manifest.engines.hook.as_deref()
             && !is_supported(wanted, env!("CARGO_PKG_VERSION"))
@@ -128,9 +128,12 @@ impl Candidate {
 
     /// Returns the entry for a lock.
     pub(super) fn to_locked(&self, source: String, commit: Option<String>) -> LockedPack {
-        let hooks = self.settings.iter().flat_map(|file| &file.hooks);
+        let settings = self.settings.iter();
+        let hooks = settings.clone().flat_map(|file| &file.hooks);
         let guards = hooks.filter(|hook| hook.fail_behavior == FailBehavior::Block);
-        let mut guards: Vec<String> = guards.map(|hook| hook.event.as_str().to_owned()).collect();
+        let rules = settings.flat_map(|file| &file.rules).flat_map(RuleSet::events);
+        let events = guards.map(|hook| hook.event).chain(rules);
+        let mut guards: Vec<String> = events.map(|event| event.as_str().to_owned()).collect();
         guards.sort();
         guards.dedup();
         LockedPack {
@@ -143,7 +146,7 @@ impl Candidate {
         }
     }
 
-    /// Returns what it would run and refuse; with `whole`, all of its files.
+    /// Returns what it would run and refuse and, with `whole`, the content of all of its files.
     pub(super) fn text(&self, whole: bool, printer: &Printer) -> String {
         let manifest = &self.manifest;
         let mut out = format!(
@@ -257,7 +260,7 @@ impl Candidate {
         for rule in lost {
             let _ = writeln!(
                 out,
-                "  {}  the rule {rule} is gone, or does less or something else",
+                "  {}  the rule {rule} is gone, or does less, or something else",
                 printer.paint(Tone::Bad, "loosened")
             );
         }

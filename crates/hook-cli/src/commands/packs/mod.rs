@@ -9,7 +9,6 @@ mod template;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -21,8 +20,8 @@ use serde_json::json;
 
 use self::candidate::Candidate;
 use self::owner::Owner;
-use self::source::{BUILT_IN, Source};
-use super::{remark_reload, test};
+use self::source::{BUILT_IN, Fetched, Source};
+use super::{confirms, remark_reload, test};
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code;
@@ -201,8 +200,8 @@ async fn add_one(
     fetched.notes.iter().for_each(|note| printer.remark(note));
     let candidate = Candidate::read(&fetched.folder)?;
     let name = candidate.manifest.name.clone();
-    let is_own = matches!(source, Source::BuiltIn(own) if *own == name);
-    if !is_own && hook_rules::packs::pack(&name).is_some() {
+    let is_built_in = matches!(source, Source::BuiltIn(own) if *own == name);
+    if !is_built_in && hook_rules::packs::pack(&name).is_some() {
         return Err(CommandError::Pack(format!(
             "`{name}` is the name of a pack that is part of hook"
         )));
@@ -210,9 +209,9 @@ async fn add_one(
     let locked = candidate.to_locked(source.to_text(owner.folder()), fetched.commit.clone());
     let known = owner.lock()?.packs.remove(&name);
     if let Some(known) = &known {
-        let repository =
-            |source: &str| source.split_once('@').map_or(source, |(path, _)| path).to_owned();
-        if repository(&known.source) != repository(&locked.source) {
+        let base = owner.folder().unwrap_or(context.cwd());
+        let before = Source::of_lock(&name, &known.source, base)?;
+        if !before.is_same_repository(source, base) {
             printer.problem(&format!(
                 "there is a pack {name} already, from {}; nothing was added: `hook remove {name}` takes it out",
                 shortened(&known.source)
@@ -225,7 +224,7 @@ async fn add_one(
         }
     }
     let before = known.as_ref().and_then(|known| owner.installed(&name, known));
-    let agreement = Agreement { before: before.as_ref(), is_own, options };
+    let agreement = Agreement { before: before.as_ref(), needs_no_yes: is_built_in, options };
     install(&candidate, &locked, &agreement, owner, context, printer).await
 }
 
@@ -233,8 +232,8 @@ async fn add_one(
 struct Agreement<'a> {
     /// The files that it takes the place of.
     before: Option<&'a PackFiles>,
-    /// Whether it is part of the command.
-    is_own: bool,
+    /// `true` for a pack that is part of the command, or whose files the user agreed to before.
+    needs_no_yes: bool,
     options: &'a Options,
 }
 
@@ -248,8 +247,8 @@ async fn install(
     printer: &mut Printer,
 ) -> Result<bool> {
     let name = &candidate.manifest.name;
-    let Agreement { before, is_own, options } = agreement;
-    if !is_own && !context.json() {
+    let Agreement { before, needs_no_yes, options } = agreement;
+    if !needs_no_yes && !context.json() {
         let text = match before {
             Some(before) => candidate.difference(before, printer),
             None => candidate.text(options.show, printer),
@@ -263,12 +262,15 @@ async fn install(
         printer.problem(&format!("the pack {name} has mistakes, and was not added"));
         return Ok(false);
     }
-    if !(*is_own || options.yes || asks(&format!("Add {name}? [y]es, [N]o: "), printer).await?) {
+    if !(*needs_no_yes
+        || options.yes
+        || confirms(&format!("Add {name}?"), context, printer).await?)
+    {
         printer.problem(&format!("the pack {name} was not added; --yes adds it without asking"));
         return Ok(false);
     }
     let folder = owner.copy(name, &candidate.files)?;
-    if candidate.has_scenarios() && !*is_own {
+    if candidate.has_scenarios() && !*needs_no_yes {
         let pack = Pack { folder: folder.clone(), ..Pack::new(name, locked, None) };
         if !test::play_pack(pack, context, printer).await? {
             owner.clean(name)?;
@@ -280,16 +282,6 @@ async fn install(
     let done = if before.is_some() { "updated" } else { "added" };
     show_added(done, candidate, locked, printer).await?;
     Ok(true)
-}
-
-async fn asks(question: &str, printer: &mut Printer) -> Result<bool> {
-    if !(std::io::stdin().is_terminal() && printer.is_interactive()) {
-        return Ok(false);
-    }
-    printer.text(question).await?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(CommandError::Input)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 async fn show_added(
@@ -336,7 +328,7 @@ async fn add_locked(options: &Options, context: &Context, printer: &mut Printer)
     if status == exit_code::PROCEED {
         let packs = plural(count, "pack", "packs");
         let view = (json!({"packs": count, "complete": true}), |printer: &Printer| {
-            format!("{} {packs} as the locks say\n", printer.paint(Tone::Good, "✓"))
+            format!("{} {packs}, as in the locks\n", printer.paint(Tone::Good, "✓"))
         });
         printer.show(&view).await?;
     }
@@ -352,32 +344,40 @@ async fn add_exactly(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<bool> {
-    let base = owner.folder().unwrap_or(context.cwd());
-    let source = Source::of_lock(name, &locked.source, base)?;
-    let fetched = source.fetch(locked.commit.as_deref(), base).await?;
-    fetched.notes.iter().for_each(|note| printer.remark(note));
-    let candidate = Candidate::read(&fetched.folder)?;
+    let (source, _fetched, candidate) =
+        fetch_locked(name, locked, locked.commit.as_deref(), owner, context, printer).await?;
     if candidate.manifest.name != name || candidate.files.digest != locked.digest {
         let shared = if owner.is_project() { " --shared" } else { "" };
         return Err(CommandError::Pack(format!(
-            "{} has other files by now than the lock says for {name}: it is {}, and the lock has {}; the lock \
-             counts, and nothing was added: `hook update {name}{shared}` shows what changed",
+            "the files of {} have changed since the lock was written for {name}: their digest is {}, and the lock \
+             has {}; the lock counts, and nothing was added: `hook update {name}{shared}` shows what changed",
             shortened(&locked.source),
             candidate.files.digest,
             locked.digest
         )));
     }
-    // The user has agreed to these files before.
-    let is_own = !owner.is_project() || matches!(source, Source::BuiltIn(_));
-    install(
-        &candidate,
-        locked,
-        &Agreement { before: None, is_own, options },
-        owner,
-        context,
-        printer,
-    )
-    .await
+    // The user has agreed to the files of their own packs before.
+    let needs_no_yes = !owner.is_project() || matches!(source, Source::BuiltIn(_));
+    let agreement = Agreement { before: None, needs_no_yes, options };
+    install(&candidate, locked, &agreement, owner, context, printer).await
+}
+
+/// Fetches a pack of a lock: that commit, if given, else what its source has now. What was fetched is
+/// removed when it is dropped.
+async fn fetch_locked(
+    name: &str,
+    locked: &LockedPack,
+    commit: Option<&str>,
+    owner: &Owner,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<(Source, Fetched, Candidate)> {
+    let base = owner.folder().unwrap_or(context.cwd());
+    let source = Source::of_lock(name, &locked.source, base)?;
+    let fetched = source.fetch(commit, base).await?;
+    fetched.notes.iter().for_each(|note| printer.remark(note));
+    let candidate = Candidate::read(&fetched.folder)?;
+    Ok((source, fetched, candidate))
 }
 
 pub(crate) async fn update(
@@ -414,13 +414,11 @@ async fn update_one(
     context: &Context,
     printer: &mut Printer,
 ) -> Result<bool> {
-    let base = owner.folder().unwrap_or(context.cwd());
-    let source = Source::of_lock(name, &known.source, base)?;
-    let fetched = source.fetch(None, base).await?;
-    let candidate = Candidate::read(&fetched.folder)?;
+    let (source, fetched, candidate) =
+        fetch_locked(name, known, None, owner, context, printer).await?;
     if candidate.manifest.name != name {
         return Err(CommandError::Pack(format!(
-            "{} has the pack {} by now, and not {name}; nothing was changed",
+            "{} now has the pack {} instead of {name}; nothing was changed",
             shortened(&known.source),
             candidate.manifest.name
         )));
@@ -432,12 +430,15 @@ async fn update_one(
     if let (Some(before), Some(now)) = (&known.commit, &fetched.commit)
         && before != now
     {
-        printer.remark(&format!("{} was {before}, and is {now} by now", shortened(&known.source)));
+        printer.remark(&format!(
+            "{} was at {before}, and is at {now} by now",
+            shortened(&known.source)
+        ));
     }
     let before = owner.installed(name, known);
     let locked = candidate.to_locked(known.source.clone(), fetched.commit.clone());
-    let is_own = matches!(source, Source::BuiltIn(_));
-    let agreement = Agreement { before: before.as_ref(), is_own, options };
+    let needs_no_yes = matches!(source, Source::BuiltIn(_));
+    let agreement = Agreement { before: before.as_ref(), needs_no_yes, options };
     install(&candidate, &locked, &agreement, owner, context, printer).await
 }
 
@@ -508,8 +509,12 @@ pub(crate) async fn list(context: &Context, printer: &mut Printer) -> Result {
                     BUILT_IN => "part of hook",
                     source => source,
                 };
-                let text =
-                    format!("{whose}: {state}, {day}, {} {}", one_line(origin), one_line(version));
+                let text = format!(
+                    "{whose}: {state}, {}, {} {}",
+                    one_line(day),
+                    one_line(origin),
+                    one_line(version)
+                );
                 let _ =
                     writeln!(out, "  {:<15} {}", "", printer.paint(Tone::Quiet, text.trim_end()));
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hook_files::atomic::{NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
 use hook_files::{project_file, regular_file};
 use hook_json::text::PathText;
-use hook_settings::{IN_PROJECT, LockedPack, PackLock};
+use hook_settings::{IN_PROJECT, LockedPack, MAX_PACK_LOCK, PackLock, check_pack_name};
 use hook_trust::{PackFiles, PackStore, TrustStore};
 
 use crate::context::Context;
@@ -14,9 +14,6 @@ use crate::error::{CommandError, Result};
 
 /// How often a change starts over when a program writes the lock meanwhile.
 const ATTEMPTS: usize = 8;
-
-/// The longest lock that is read for a change, in bytes.
-const MAX_LOCK: u64 = 1 << 20;
 
 /// The owner of packs, with the lock that names them.
 #[derive(Debug)]
@@ -77,7 +74,7 @@ impl Owner {
             }
             None => true,
         };
-        Ok(is_agreed && self.installed(name, locked).is_some())
+        Ok(is_agreed && self.store.is_intact(name, &locked.digest))
     }
 
     /// Copies the files of a pack.
@@ -103,6 +100,10 @@ impl Owner {
 
     /// Takes a pack out of the lock. Returns `false` if it is not in it.
     pub(super) fn remove(&self, name: &str) -> Result<bool> {
+        // Another text may name another folder, or the rules that only `hook trust` takes out.
+        if check_pack_name(name).is_err() {
+            return Ok(false);
+        }
         let mut is_known = self.lock()?.packs.contains_key(name);
         if is_known {
             self.change(|lock| {
@@ -110,12 +111,16 @@ impl Owner {
             })?;
         }
         if let Some(project) = &self.project {
-            is_known |= self.trust.agreed_packs(project)?.contains_key(name);
-            self.trust.agree_to_packs(project, |packs| {
-                packs.remove(name);
-            })?;
+            if self.trust.agreed_packs(project)?.contains_key(name) {
+                is_known = true;
+                self.trust.agree_to_packs(project, |packs| {
+                    packs.remove(name);
+                })?;
+            }
         }
-        self.clean(name)?;
+        if is_known {
+            self.clean(name)?;
+        }
         Ok(is_known)
     }
 
@@ -123,7 +128,7 @@ impl Owner {
     pub(super) fn clean(&self, name: &str) -> Result<()> {
         let mut digests: BTreeSet<String> = self.trust.agreed_digests(name)?.into_iter().collect();
         for path in [&self.path, &self.user_lock] {
-            // What a lock names that cannot be read is not known, so nothing is removed.
+            // If a lock cannot be read, what it names is unknown, so nothing is removed.
             let Ok(lock) = PackLock::read(path) else { return Ok(()) };
             digests.extend(lock.packs.get(name).map(|locked| locked.digest.clone()));
         }
@@ -148,7 +153,7 @@ impl Owner {
         };
         for _ in 0..ATTEMPTS {
             let before =
-                none_if_missing(regular_file::read(file.path(), MAX_LOCK)).map_err(&failed)?;
+                none_if_missing(regular_file::read(file.path(), MAX_PACK_LOCK)).map_err(&failed)?;
             let mut lock = match &before {
                 Some(bytes) => {
                     PackLock::parse(bytes).map_err(|error| failed(std::io::Error::other(error)))?
@@ -157,12 +162,15 @@ impl Owner {
             };
             change(&mut lock);
             let text = lock.to_text();
+            // One that cannot be read again would block every tool.
+            PackLock::parse(text.as_bytes())
+                .map_err(|error| failed(std::io::Error::other(error)))?;
             match file.replace(before.as_deref(), text.as_bytes(), NewFile::Ordinary) {
                 Ok(ReplaceOutcome::Replaced) => return Ok(()),
                 Ok(ReplaceOutcome::Conflict) => {}
                 Err(error) => return Err(failed(error.source)),
             }
         }
-        Err(failed(std::io::Error::other("something else keeps changing it")))
+        Err(failed(std::io::Error::other("another program keeps changing it")))
     }
 }

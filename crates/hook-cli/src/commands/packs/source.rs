@@ -67,7 +67,7 @@ impl Source {
             };
             if !is_allowed {
                 return Err(usage(format!(
-                    "packs are fetched by https, ssh or file, and not by {scheme}"
+                    "packs are fetched by https, ssh or file, not by {scheme}"
                 )));
             }
             let (path, revision) = split_revision(path);
@@ -166,13 +166,21 @@ impl Source {
             serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?;
         let source = packs.get(name).ok_or_else(|| {
             CommandError::Usage(format!(
-                "there is no pack {:?}, also not in the index {index}",
+                "there is no pack {:?}, not even in the index {index}",
                 shortened(name)
             ))
         })?;
         match Self::parse(source, base)? {
             found @ Self::Git { .. } => Ok(found),
             _ => Err(failed(format!("the source of {name} is no git repository"))),
+        }
+    }
+
+    /// Returns `true` if both are one place, whatever revision they name.
+    pub(super) fn is_same_repository(&self, other: &Self, base: &Path) -> bool {
+        match (self, other) {
+            (Self::Git { url, .. }, Self::Git { url: other, .. }) => url == other,
+            _ => self.to_text(Some(base)) == other.to_text(Some(base)),
         }
     }
 

@@ -57,7 +57,7 @@ fn missing_packs(project: &Path) -> Result<(usize, Vec<String>), String> {
     let lock = PackLock::read(&PackLock::path(&project.join(IN_PROJECT)))?;
     let store = PackStore::of_user();
     let is_missing = |(name, locked): &(&String, &LockedPack)| {
-        store.as_ref().is_none_or(|store| store.installed(name, &locked.digest).is_none())
+        store.as_ref().is_none_or(|store| !store.is_intact(name, &locked.digest))
     };
     let missing = lock.packs.iter().filter(is_missing).map(|(name, _)| name.clone()).collect();
     Ok((lock.packs.len(), missing))

@@ -2,16 +2,17 @@
 //! agrees to that.
 
 use std::fs;
-use std::io::{BufRead, IsTerminal};
 
 use hook_json::text::one_line;
 use hook_rules::RuleFile;
 use hook_settings::{
     HookSource, IN_PROJECT, PROJECT_RULES, Pack, SettingsFile, SettingsSource, load,
 };
-use hook_trust::{PackStore, TrustStore};
+use hook_trust::{PackStore, TrustStore, verify_pack};
 
 use super::reviewed::ProjectHooks;
+use crate::commands::confirms;
+use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::output::Printer;
 use crate::render::plural;
@@ -22,6 +23,7 @@ pub(super) async fn review(
     store: &TrustStore,
     projects: &[ProjectHooks],
     yes: bool,
+    context: &Context,
     printer: &mut Printer,
 ) -> Result<bool> {
     let Some(packs) = PackStore::of_user() else { return Ok(true) };
@@ -34,22 +36,31 @@ pub(super) async fn review(
         if agreed.is_none() && !is_there {
             continue;
         }
-        let before = agreed.as_ref().and_then(|agreed| {
-            load(&SettingsSource::of_pack(Pack::new(PROJECT_RULES, agreed, Some(project))))
-        });
+        let before = agreed.as_ref().map(|agreed| Pack::new(PROJECT_RULES, agreed, Some(project)));
+        let is_known = before.as_ref().is_none_or(|before| verify_pack(before).is_ok());
+        let before = before.and_then(|before| load(&SettingsSource::of_pack(before)));
         let now = load(&SettingsSource::optional(HookSource::Project, settings));
         let now: Vec<&RuleFile> = rules_of(now.as_ref()).collect();
-        let lost: Vec<String> =
+        let mut lost: Vec<String> =
             rules_of(before.as_ref()).flat_map(|file| file.lost_rules(&now)).collect();
-        if !lost.is_empty() && !agrees(&lost, yes, printer).await? {
+        if !is_known {
+            lost.push("all that you agreed to, whose copy is gone or changed".to_owned());
+        }
+        if !lost.is_empty() && !agrees(&lost, yes, context, printer).await? {
             is_settled = false;
             continue;
         }
         let kept = match is_there {
-            true => {
-                Some(packs.keep_rules(project).map_err(CommandError::write("a copy of", &folder))?)
-            }
             false => None,
+            true => match packs.keep_rules(project) {
+                Ok(kept) => Some(kept),
+                // Hooks can be trusted all the same, and what was agreed to holds.
+                Err(error) => {
+                    printer.problem(&CommandError::write("a copy of", &folder)(error).to_string());
+                    is_settled = false;
+                    continue;
+                }
+            },
         };
         if kept.as_ref().map(|kept| &kept.digest) == agreed.as_ref().map(|agreed| &agreed.digest) {
             continue;
@@ -68,7 +79,12 @@ fn rules_of(file: Option<&SettingsFile>) -> impl Iterator<Item = &RuleFile> {
     file.into_iter().flat_map(|file| &file.rules).map(|set| &*set.file)
 }
 
-async fn agrees(lost: &[String], yes: bool, printer: &mut Printer) -> Result<bool> {
+async fn agrees(
+    lost: &[String],
+    yes: bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<bool> {
     let rules = plural(lost.len(), "rule", "rules");
     let names: Vec<_> = lost.iter().take(10).map(|name| one_line(name)).collect();
     let message = format!(
@@ -76,15 +92,9 @@ async fn agrees(lost: &[String], yes: bool, printer: &mut Printer) -> Result<boo
         names.join(", ")
     );
     printer.warning(&message);
-    if yes {
+    if yes || confirms("Agree to that?", context, printer).await? {
         return Ok(true);
     }
-    if !(std::io::stdin().is_terminal() && printer.is_interactive()) {
-        printer.problem("`hook trust --yes` agrees to that");
-        return Ok(false);
-    }
-    printer.text("Agree to that? [y]es, [N]o: ").await?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(CommandError::Input)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    printer.problem("`hook trust --yes` agrees to that");
+    Ok(false)
 }
