@@ -110,13 +110,13 @@ impl Owner {
                 lock.packs.remove(name);
             })?;
         }
-        if let Some(project) = &self.project {
-            if self.trust.agreed_packs(project)?.contains_key(name) {
-                is_known = true;
-                self.trust.agree_to_packs(project, |packs| {
-                    packs.remove(name);
-                })?;
-            }
+        if let Some(project) = &self.project
+            && self.trust.agreed_packs(project)?.contains_key(name)
+        {
+            is_known = true;
+            self.trust.agree_to_packs(project, |packs| {
+                packs.remove(name);
+            })?;
         }
         if is_known {
             self.clean(name)?;
