@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discovery::{self, Search};
+use super::discovery::{self, searched_directories};
 use super::document::parse_root;
 use super::load::read_file;
 use super::paths::home_directory;
@@ -53,7 +53,7 @@ impl Agents {
             return sources;
         }
         let home = home_directory().filter(|_| self.include_user);
-        let projects = Search::from(project).within;
+        let projects = searched_directories(project);
         let mut found: Vec<SettingsSource> = Vec::new();
         let mut known: HashMap<PathBuf, usize> = HashMap::new();
         for agent in agents {

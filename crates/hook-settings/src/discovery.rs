@@ -2,14 +2,14 @@
 //! system (reference/settings.md, "Sources").
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::folders::may_have_hooks;
 use super::pack::{Pack, PackLock};
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT, home_directory};
 use super::source::{HookSource, SettingsSource};
-use hook_files::{absence, regular_file, user_folders};
+use hook_files::{absence, user_folders};
 
 /// Returns the native settings files in run order: those of the project, of the enclosing projects
 /// from the nearest to the outermost, of the user, and of the system.
@@ -63,90 +63,52 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
 
 /// Returns the directories above a directory that have project settings, from the nearest to the
 /// outermost. Their hooks run in addition to those of the inner project.
-///
-/// The search starts at the directory's canonical path, and ends at the root of its repository or
-/// the HOME directory. It also ends before a directory of another owner, whose contents are neither
-/// the user's nor the project's.
-///
-/// The root of a repository has a `.git`: a directory with a `HEAD`, or the file of a worktree or
-/// submodule, which begins with `gitdir: `.
 pub(crate) fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut projects = Search::above(directory, home).within;
+    let mut projects = directories_above(directory, home);
     projects.retain(|directory| has_settings(directory));
     projects
 }
 
-/// The directories around a project that may have project settings, from the innermost to the
-/// outermost, with or without settings.
-#[derive(Debug)]
-pub struct Search {
-    /// The directories to search.
-    pub within: Vec<PathBuf>,
-    /// The directories that would follow if the last of `within` were not the root of a repository.
-    pub beyond: Vec<PathBuf>,
+/// Returns the directories in which a project's settings are looked for, with or without settings:
+/// the project's own, and those around it, from the nearest to the outermost.
+///
+/// The search starts at the directory's canonical path, and ends at the HOME directory. It also ends
+/// before a directory of another owner, whose contents are neither the user's nor the project's. The
+/// root of a repository does not end it: `git init` in a folder would keep the guards around it out.
+pub fn searched_directories(project: &Path) -> Vec<PathBuf> {
+    let mut directories = directories_above(project, home_directory().as_deref());
+    directories.insert(0, project.to_path_buf());
+    directories
 }
 
-impl Search {
-    /// Searches from a directory upward.
-    pub fn from(directory: &Path) -> Self {
-        let mut search = Self::above(directory, home_directory().as_deref());
-        search.within.insert(0, directory.to_path_buf());
-        search
-    }
-
-    /// Searches upward without the directory itself. A directory that is reached through a link of
-    /// a project is in that project, and in the one that the link leads to.
-    fn above(directory: &Path, home: Option<&Path>) -> Self {
-        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let home = home.map(canonical);
-        let real = canonical(directory);
-        let mut search = Self::chain(real.ancestors().map(Path::to_path_buf), home.as_deref());
-        let written = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
-        if written != real {
-            let outer = written.ancestors().skip(1).map(canonical);
-            let linked = Self::chain(std::iter::once(real).chain(outer), home.as_deref());
-            for (found, into) in
-                [(linked.within, &mut search.within), (linked.beyond, &mut search.beyond)]
-            {
-                let new: Vec<PathBuf> =
-                    found.into_iter().filter(|path| !into.contains(path)).collect();
-                into.extend(new);
+/// Returns the searched directories without the first. A directory that is reached through a link of
+/// a project is in that project, and in the one that the link leads to.
+fn directories_above(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let home = home.map(canonical);
+    let real = canonical(directory);
+    let mut found = above_first(real.ancestors().map(Path::to_path_buf), home.as_deref());
+    let written = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+    if written != real {
+        let outer = written.ancestors().skip(1).map(canonical);
+        for linked in above_first(std::iter::once(real).chain(outer), home.as_deref()) {
+            if !found.contains(&linked) {
+                found.push(linked);
             }
         }
-        search
     }
-
-    /// Searches a chain of directories, each in the next, without the first.
-    fn chain(directories: impl Iterator<Item = PathBuf>, home: Option<&Path>) -> Self {
-        let chain: Vec<PathBuf> = directories.collect();
-        let Some(first) = chain.first() else {
-            return Self { within: Vec::new(), beyond: Vec::new() };
-        };
-        let owners = Owners::of(first);
-        let steps = chain.iter().zip(chain.iter().skip(1));
-        let steps =
-            steps.take_while(|(inner, outer)| home != Some(inner.as_path()) && owners.own(outer));
-        let mut within: Vec<PathBuf> = steps.map(|(_, outer)| outer.clone()).collect();
-        let mut directories = std::iter::once(first).chain(&within);
-        let beyond = match directories.position(|directory| is_repository(directory)) {
-            Some(index) => within.split_off(index),
-            None => Vec::new(),
-        };
-        Self { within, beyond }
-    }
+    found
 }
 
-/// Checks whether a directory is the root of a repository. Any other `.git`, such as an empty file,
-/// does not end the search: an inner directory could use it to exclude the hooks around it.
-fn is_repository(directory: &Path) -> bool {
-    const LINK: &[u8; 8] = b"gitdir: ";
-    let git = directory.join(".git");
-    if fs::symlink_metadata(git.join("HEAD")).is_ok_and(|head| !head.is_dir()) {
-        return true;
-    }
-    let mut begin = [0; LINK.len()];
-    let read = regular_file::open(&git).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == *LINK
+/// Searches a chain of directories, each in the next, without the first.
+fn above_first(directories: impl Iterator<Item = PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
+    let chain: Vec<PathBuf> = directories.collect();
+    let Some(first) = chain.first() else { return Vec::new() };
+    let owners = Owners::of(first);
+    let steps = chain.iter().zip(chain.iter().skip(1));
+    let steps =
+        steps.take_while(|(inner, outer)| home != Some(inner.as_path()) && owners.own(outer));
+    steps.map(|(_, outer)| outer.clone()).collect()
 }
 
 /// Checks whether a project's settings are present. Unreadable settings count: they are reported

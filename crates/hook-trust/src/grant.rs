@@ -117,14 +117,20 @@ impl Grant {
         self.setting("type").flatten() == Some("module")
     }
 
-    /// Returns `true` if the hook was a guard: by its settings, or as a program of another agent before a tool, since
-    /// agents have no keyword for guards.
+    /// Returns `true` if the hook was a guard: by its settings, or as a program or server of another agent before a
+    /// tool, since agents have no keyword for guards.
     pub fn is_guard(&self) -> bool {
         let event = || HookEventName::from_name(&self.event);
         self.fail_behavior() == Some(FailBehavior::Block)
-            || self.is_foreign()
-                && self.digest.is_some()
-                && event().is_some_and(HookEventName::is_before_tool)
+            || self.runs_without_host() && event().is_some_and(HookEventName::is_before_tool)
+    }
+
+    /// Returns `true` for a hook of another agent that needs no model and no MCP client of the host, without which it
+    /// never decided anything.
+    fn runs_without_host(&self) -> bool {
+        let spec = self.setting("runs").flatten().and_then(|spec| serde_json::from_str(spec).ok());
+        let kind = spec.as_ref().and_then(|spec: &Value| spec.get("type")?.as_str());
+        matches!(kind, Some("command" | "http"))
     }
 
     /// Returns `true` if the hook was a guard, or a module, which may register guards whatever its settings are.

@@ -14,7 +14,9 @@ use super::grant::{CURRENT_FORM, Grant, Seen, spec};
 use super::matching::{Match, Matched};
 use super::reviewed_file::ReviewedFile;
 use super::tree::Scope;
-use hook_settings::{HookEntry, IN_PROJECT, MatcherDefinition, Search, WorkerRules, agents_of};
+use hook_settings::{
+    HookEntry, IN_PROJECT, MatcherDefinition, WorkerRules, agents_of, searched_directories,
+};
 
 /// A hook of a project as it was when it was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,7 +243,8 @@ impl Review {
 
 /// Returns `true` if settings of the project, or of one around it, name an agent.
 fn is_named(agent: &str, project: &Path) -> bool {
-    let settings = Search::from(project).within.into_iter().map(|folder| folder.join(IN_PROJECT));
+    let folders = searched_directories(project).into_iter();
+    let settings = folders.map(|folder| folder.join(IN_PROJECT));
     settings.flat_map(|file| agents_of(&file)).any(|named| named == agent)
 }
 

@@ -79,22 +79,20 @@ async fn fault_38_an_inner_project_adds_its_hooks_to_those_around_it() {
 }
 
 #[tokio::test]
-async fn fault_38_settings_are_looked_for_as_far_as_the_repository_and_no_further() {
+async fn fault_38_settings_are_looked_for_around_a_repository_too() {
     let project = Project::new();
     project.write(".hooks/settings.json", &settings("BeforeAgent", json!([saying("outside")])));
     project.write("r/a/b/x", "");
+    project.write("r/.git/HEAD", "ref: refs/heads/main\n");
     let directory = project.path().join("r/a/b");
     assert_eq!(written(&prompt(&native(&directory)).await), ["outside"]);
-    // The `.git` of a worktree or of a submodule is a file.
-    project.write("r/.git", "gitdir: elsewhere\n");
-    assert_eq!(written(&prompt(&native(&directory)).await), [] as [&str; 0]);
     project.write("r/.hooks/settings.json", &settings("BeforeAgent", json!([saying("root")])));
-    assert_eq!(written(&prompt(&native(&directory)).await), ["root"]);
+    assert_eq!(written(&prompt(&native(&directory)).await), ["root", "outside"]);
 
     // What cannot be read is no reason to look past it.
     project.write("r/a/.hooks/settings.json/x", "");
     let response = prompt(&native(&directory)).await;
-    assert_eq!(written(&response), ["root"]);
+    assert_eq!(written(&response), ["root", "outside"]);
     let warned = |warning: &String| warning.contains("r/a/.hooks/settings.json");
     assert!(response.processed.warnings.iter().any(warned), "{:?}", response.processed.warnings);
 }
@@ -110,66 +108,38 @@ fn with_inner() -> Project {
     project
 }
 
-/// What `hook fire` decides in the `inner` directory, and its warnings about trusted guards.
-fn fired_in_inner(project: &Project, event: &str) -> (Value, Vec<String>) {
-    let fired = Hook::new(project, &["fire", event, "--json"]).directory("inner").run();
-    let response = fired.lines().remove(0);
-    let warnings = response["warnings"].as_array().into_iter().flatten();
-    let warnings = warnings.filter_map(Value::as_str).filter(|it| it.contains("trusted guard"));
-    (response["processed"]["decision"].clone(), warnings.map(str::to_owned).collect())
+/// What `hook fire` decides in the `inner` directory.
+fn fired_in_inner(project: &Project) -> Value {
+    let fired = Hook::new(project, &["fire", "BeforeAgent", "--json"]).directory("inner").run();
+    fired.lines().remove(0)["processed"]["decision"].clone()
 }
 
 #[test]
-fn fault_38_what_is_only_called_git_keeps_no_outer_guard_out() {
-    for make in [
-        "touch .git",
-        "mkdir .git",
-        "mkdir -p .git/HEAD",
-        "mkfifo .git",
-        "ln -s nowhere .git",
-        "echo gitdir:elsewhere > .git",
-        "echo 'see gitdir: elsewhere' > .git",
-    ] {
-        let project = with_inner();
-        let made = project.command("sh").args(["-c", &format!("cd inner && {make}")]).status();
-        assert!(made.unwrap().success());
-        assert_eq!(fired_in_inner(&project, "BeforeAgent"), (json!("block"), vec![]), "{make}");
-    }
-}
-
-#[test]
-fn fault_38_a_trusted_guard_that_a_repository_keeps_out_is_missed_until_its_trust_is_taken_back() {
+fn fault_38_a_repository_inside_keeps_no_guard_of_the_project_out() {
     let git = "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always";
     let repository = format!("{git} init -q ~/r && {git} -C ~/r commit -q --allow-empty -m a");
     for make in [
+        "touch inner/.git".to_owned(),
         format!("{git} init -q inner"),
+        format!("{git} init -q inner && rm -r .hooks"),
         format!("{repository} && rm -r inner && {git} -C ~/r worktree add -q $PWD/inner"),
         format!("{repository} && rm -r inner && {git} init -q && {git} submodule add -q ~/r inner"),
     ] {
         let project = with_inner();
+        // Its rules need no trust.
+        let rule = "[[rule]]\nid = \"x\"\nprompt = \"deploy\"\ndeny = \"no\"\n";
+        project.write(".hooks/rules/team.toml", rule);
         let made = project.command("sh").args(["-c", &make]).output().unwrap();
         assert!(made.status.success(), "{make}: {}", String::from_utf8_lossy(&made.stderr));
-        let (decision, warnings) = fired_in_inner(&project, "BeforeAgent");
-        assert_eq!((decision, warnings.len()), (json!("proceed"), 1), "{make}: {warnings:?}");
-        let take_back =
-            format!("`hook trust --revoke guard --project {}`", project.path().display());
-        for part in [&*take_back, "guard `guard` of ", "/inner is the root of a repository"] {
-            assert!(warnings[0].contains(part), "{part} is not in {}", warnings[0]);
+        assert_eq!(fired_in_inner(&project), "block", "{make}");
+        let revoked = Hook::new(&project, &["trust", "--revoke", "guard"]).run();
+        assert_eq!(revoked.status, 0, "{make}: {revoked:?}");
+        assert_eq!(fired_in_inner(&project), "proceed", "{make}");
+        if !make.contains("rm -r .hooks") {
+            let input = json!({"prompt": "deploy"}).to_string();
+            let fire = ["fire", "BeforeAgent", "--input", &input];
+            assert_eq!(Hook::new(&project, &fire).directory("inner").run().status, 2, "{make}");
         }
-        assert_eq!(fired_in_inner(&project, "SessionEnd"), (json!("proceed"), vec![]), "{make}");
-        // Where it runs nothing is missing.
-        let around = Hook::new(&project, &["fire", "BeforeAgent", "--json"]).run();
-        assert_eq!((around.status, &around.lines()[0]["warnings"]), (2, &Value::Null), "{make}");
-
-        let bash = project
-            .command("bash")
-            .args(["-c", take_back.trim_matches('`')])
-            .current_dir(project.path().join("inner"))
-            .env("PATH", path_with_hook())
-            .output()
-            .unwrap();
-        assert!(bash.status.success(), "{}", String::from_utf8_lossy(&bash.stderr));
-        assert_eq!(fired_in_inner(&project, "BeforeAgent"), (json!("proceed"), vec![]), "{make}");
     }
 }
 

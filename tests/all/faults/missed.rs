@@ -282,6 +282,23 @@ fn fault_98_a_trusted_hook_of_another_agent_that_is_gone_blocks_what_it_matched(
         assert!(!blocks, "{who}: {shown}");
     }
 
+    // What runs no file of the project is one, too: a text for the shell, a server.
+    for hook in [
+        json!({"type": "command", "command": "echo reviewed >&2; exit 2"}),
+        json!({"type": "http", "url": "http://127.0.0.1:9/"}),
+    ] {
+        let project = Project::new();
+        let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}});
+        project.write(FILE, &hooks.to_string());
+        trust(&project, &["--agent", "claude", "--opaque"]);
+        fs::remove_file(project.path().join(FILE)).unwrap();
+        let (blocks, shown) = fire_from(&project, "run_shell_command", "", &CLAUDE);
+        assert!(blocks && shown.contains("agree to its removal"), "{hook}: {shown}");
+        trust(&project, &CLAUDE);
+        let (blocks, shown) = fire_from(&project, "run_shell_command", "", &CLAUDE);
+        assert!(!blocks, "{hook}: {shown}");
+    }
+
     // The files of an agent that the user names no more are not asked about.
     let project = Project::new();
     program(&project, ".claude/hooks/guard.sh", deny);

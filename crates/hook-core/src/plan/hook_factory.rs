@@ -288,7 +288,7 @@ fn trusted_matcher(
 
 /// Returns the hook for a missing guard, as it was trusted: its copy if it is gone, else a hook that
 /// blocks.
-pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Option<Hook> {
+pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Hook {
     let grant = &guard.grant;
     let (trust, suspended, file) = match &guard.running {
         Some(granted) => {
@@ -296,7 +296,7 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
             (Trust::Checked(Arc::clone(granted)), None, file)
         }
         None => {
-            let suspended = guard.suspension()?;
+            let suspended = guard.suspension();
             let file = match &suspended {
                 Suspension::BrokenSettings { file, .. } => Some(file.clone()),
                 Suspension::Changed(_) | Suspension::Removed { .. } => None,
@@ -320,7 +320,7 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         check: trust_check(&trust, suspended.as_ref()),
         ..HookSpec::new(guard.event, name, &HookSource::Project, timeout, executor)
     };
-    Some(Hook {
+    Hook {
         spec: Arc::new(spec),
         name: grant.name.clone(),
         description: None,
@@ -338,7 +338,7 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Optio
         suspended,
         switched_off: Vec::new(),
         agent: None,
-    })
+    }
 }
 
 /// Returns a hook declared by a worker under `*`, with that worker's trust, switches and location.

@@ -193,7 +193,7 @@ impl HookRegistry {
             hooks.extend(factory.rule_hooks(&file.rules, &excepted, runner, project).map(Arc::new));
         }
         let missing_guards =
-            trust_decisions.missing.iter().filter_map(|guard| missing_guard_hook(guard, runner));
+            trust_decisions.missing.iter().map(|guard| missing_guard_hook(guard, runner));
         hooks.extend(missing_guards.map(Arc::new));
         hooks.extend(handlers.iter().map(|handler| Arc::new(handler_hook(handler, runner))));
         let wildcard_workers = WildcardWorker::of(&hooks);

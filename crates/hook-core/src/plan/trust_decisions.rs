@@ -10,8 +10,8 @@ use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::language::{ForeignCommand, ForeignHook};
 use hook_settings::{
-    Agents, Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, Search,
-    SettingsFile, Severity,
+    Agents, Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, SettingsFile,
+    Severity, searched_directories,
 };
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook, verify_pack};
 
@@ -141,11 +141,7 @@ impl TrustDecisions {
                 file.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
             };
             let broken = project_files().find(has_errors).and_then(|file| file.path.clone());
-            let absence = match (&project.repository, broken) {
-                (Some(repository), _) => Absence::OutsideRepository(repository.clone()),
-                (None, Some(file)) => Absence::BrokenSettings(file),
-                (None, None) => Absence::Gone,
-            };
+            let absence = broken.map_or(Absence::Gone, Absence::BrokenSettings);
             let guards = decisions.gone.into_iter().filter_map(|grant| {
                 if !grant.may_guard() || !grant.is_in_settings_of(reads) {
                     return None;
@@ -159,7 +155,7 @@ impl TrustDecisions {
                     (None, Absence::BrokenSettings(_)) => {
                         events.declare(EventDefinition::new(grant.event.as_str())).ok()?
                     }
-                    (None, Absence::Gone | Absence::OutsideRepository(_)) => {
+                    (None, Absence::Gone) => {
                         EventDefinition::new(grant.event.as_str()).event().ok()?
                     }
                 };
@@ -211,8 +207,6 @@ struct Project {
     directory: PathBuf,
     /// Its files, by index.
     files: Vec<usize>,
-    /// The repository of the host's project, if this project is outside of it.
-    repository: Option<PathBuf>,
 }
 
 fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Project> {
@@ -225,7 +219,7 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
         let directory = file.project(host);
         let position = *known.entry(directory.to_path_buf()).or_insert_with(|| {
             let directory = directory.to_path_buf();
-            found.push(Project { directory, files: Vec::new(), repository: None });
+            found.push(Project { directory, files: Vec::new() });
             found.len() - 1
         });
         found[position].files.push(index);
@@ -235,14 +229,10 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
     let searches = matches!(policy, TrustPolicy::Store(_))
         && (!found.is_empty() || files.iter().all(|file| file.source != HookSource::Explicit));
     if searches {
-        let Search { within, beyond } = Search::from(host);
-        let repository = within.last().cloned();
         // A deleted settings file takes its guards with it, even one of an outer project.
-        let within = within.into_iter().map(|directory| (directory, None));
-        let beyond = beyond.into_iter().map(|directory| (directory, repository.clone()));
-        for (directory, repository) in within.chain(beyond) {
+        for directory in searched_directories(host) {
             if !known.contains_key(&directory) {
-                found.push(Project { directory, files: Vec::new(), repository });
+                found.push(Project { directory, files: Vec::new() });
             }
         }
     }
@@ -268,8 +258,6 @@ enum Absence {
     Gone,
     /// Its project's settings file has errors, which may be the reason.
     BrokenSettings(PathBuf),
-    /// Its project is outside this repository, whose root ends the search for settings.
-    OutsideRepository(PathBuf),
 }
 
 impl MissingGuard {
@@ -278,40 +266,30 @@ impl MissingGuard {
         &self.project
     }
 
-    /// Returns why it blocks if no copy of it runs. One outside the repository does not block.
-    pub(super) fn suspension(&self) -> Option<Suspension> {
+    /// Returns why it blocks if no copy of it runs.
+    pub(super) fn suspension(&self) -> Suspension {
         match &self.absence {
-            Absence::BrokenSettings(file) => Some(Suspension::BrokenSettings {
+            Absence::BrokenSettings(file) => Suspension::BrokenSettings {
                 file: file.clone(),
                 revoke: self.grant.revoke_command(&self.project).into(),
-            }),
-            Absence::Gone => Some(Suspension::Removed {
+            },
+            Absence::Gone => Suspension::Removed {
                 project: self.project.clone(),
                 review: self.grant.removal_command(&self.project).into(),
-            }),
-            Absence::OutsideRepository(_) => None,
+            },
         }
     }
 
-    /// Returns the warning for every caller that fires its event. A guard behind broken settings
-    /// blocks with its own message.
+    /// Returns the warning for every caller that fires its event, if its copy runs. One that blocks
+    /// has its own message.
     pub(super) fn notice(&self) -> Option<String> {
-        let name = shortened(self.grant.display_name());
-        let project = self.project.shown();
-        let review = self.grant.removal_command(&self.project);
-        match &self.absence {
-            Absence::Gone if self.running.is_some() => Some(format!(
-                "the trusted guard `{name}` is not in the settings of {project} any more; it runs on from its \
-                 copy; put it back, or agree to its removal with `{review}`"
-            )),
-            Absence::Gone | Absence::BrokenSettings(_) => None,
-            Absence::OutsideRepository(repository) => Some(format!(
-                "the trusted guard `{name}` of {project} does not run here: {} is the root of a \
-                 repository, and no settings are looked for around it; put the guard into its \
-                 settings or the user's, or take back the trust in it with `{}`",
-                repository.shown(),
-                self.grant.revoke_command(&self.project)
-            )),
-        }
+        self.running.as_ref()?;
+        Some(format!(
+            "the trusted guard `{}` is not in the settings of {} any more; it runs on from its copy; put it back, or \
+             agree to its removal with `{}`",
+            shortened(self.grant.display_name()),
+            self.project.shown(),
+            self.grant.removal_command(&self.project)
+        ))
     }
 }
