@@ -210,7 +210,7 @@ impl Cover {
         }
         let line = self.lines_naming_folder(contents, listing).into_iter().next()?;
         Some(format!(
-            "{line} names its folder in the project; write `$(dirname \"$0\")` or `$HOOK_DIR` there"
+            "for a copy, it has to find its folder by the variable HOOK_DIR or its own path, not as here: {line}"
         ))
     }
 }

@@ -61,11 +61,10 @@ use hook_json::text::PathText;
 async fn remark_reload(context: &Context, printer: &mut Printer) {
     if let Some((path, process)) = server::running(context).await {
         let path = path.shown();
-        let how = process.map_or_else(
-            || "it gets SIGHUP or a client's hook-reload".to_owned(),
-            |process| format!("`kill -HUP {process}`, or a client's hook-reload"),
-        );
-        printer.remark(&format!("the server at {path} keeps the old settings until {how}"));
+        let how = process.map_or_else(|| "SIGHUP".to_owned(), |id| format!("`kill -HUP {id}`"));
+        printer.remark(&format!(
+            "the server at {path} reads this with the next call of an agent, or after {how}"
+        ));
     }
 }
 

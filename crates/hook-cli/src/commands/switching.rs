@@ -168,10 +168,10 @@ fn select_sources(
         Some(SettingsSource { required: !has_hook_folder(&source), ..source })
     };
     let (foreign, own): (Vec<&SettingsFile>, Vec<&SettingsFile>) =
-        files.into_iter().partition(|file| file.language.is_some());
+        files.into_iter().partition(|file| file.language.is_some() || file.pack.is_some());
     let mut chosen: Vec<SettingsSource> = Vec::new();
     if !foreign.is_empty() && !target.shared {
-        // Agents have no such list; the user's own settings have one for them.
+        // Agents and packs have no such list; the user's own settings have one for them.
         chosen.push(context.user_settings()?);
     }
     for source in own.into_iter().filter_map(source) {

@@ -162,13 +162,18 @@ fn with_status(
     }
     if review.folders.is_empty() {
         field("files", "the command names none that exists in the project");
+    } else if named.is_empty() && review.entry.module.is_none() {
+        field("missing", "no file that the command names exists, so the hook fails at each run");
     }
     for file in &review.data {
         let file = file.display();
         field("data", &format!("{file}; you are not asked again when it changes"));
     }
+    let covered: Vec<String> =
+        review.folders.iter().map(|folder| folder.display().to_string()).collect();
     for line in &review.loading_lines {
-        field("opens", &format!("what this line opens is not covered: {line}"));
+        let covered = covered.join(" and ");
+        field("opens", &format!("what this line opens is covered only if it is {covered}, or in it: {line}"));
     }
     if review.more_loading_lines > 0 {
         field("opens", &format!("and {} more", review.more_loading_lines));
@@ -177,16 +182,18 @@ fn with_status(
     match (&review.in_place, review.digest.is_some()) {
         (Some(why), true) => field(
             "runs",
-            &format!("where it is; if its files change, {stops} until you agree: {why}"),
+            &format!("in place: if its files or settings change, {stops} until you agree; {why}"),
         ),
         (None, true) if review.strict => field(
             "runs",
-            &format!("from a copy; if the files here change, {stops} until you agree (--strict)"),
+            &format!("from a copy; if the files here or its settings change, {stops} until you agree (--strict)"),
         ),
         (None, true) => field(
             "runs",
-            "from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the \
-             difference",
+            &format!(
+                "from a copy: if the files here change or are gone, the copy goes on and you are told; if its \
+                 settings change, {stops} until you agree"
+            ),
         ),
         (_, false) => {}
     }
@@ -477,7 +484,11 @@ pub(crate) fn copied(approved: &[&Review], copies: &Path) -> String {
     let folders: Vec<String> = folders.iter().map(|folder| folder.shown().to_string()).collect();
     match folders.is_empty() {
         true => String::new(),
-        false => format!("{} {verb} copied to {}\n", folders.join(", "), copies.shown()),
+        false => format!(
+            "{} {verb} copied to {}; the decision is yours, for this folder: others and clones decide for themselves\n",
+            folders.join(", "),
+            copies.shown()
+        ),
     }
 }
 
@@ -528,7 +539,7 @@ pub(crate) fn shown_names(hooks: &BTreeSet<(String, String)>) -> String {
 /// Returns the text for a review without open decisions.
 pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     match trusted {
-        0 => "the project has no hooks\n".to_owned(),
+        0 => "the project has no hooks; `hook init` writes a first one to .hooks/settings.json\n".to_owned(),
         1 => "the hook is trusted already\n".to_owned(),
         count => format!("all {count} hooks are trusted already\n"),
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::hook::Suspension;
+use super::notices::NOT_TRUSTED;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::language::{ForeignCommand, ForeignHook};
@@ -74,7 +75,7 @@ fn decide_pack(
         Ok(()) => {}
     }
     let message = format!(
-        "the project's packs.lock names the pack `{}`, which you did not add here; `hook add` shows it and asks",
+        "the pack `{}` of this project is {NOT_TRUSTED}; `hook add` shows what it does, and asks",
         shortened(&pack.name)
     );
     (never(), problem(Rule::PackNotAdded, &message, false))

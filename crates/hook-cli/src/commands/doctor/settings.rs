@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hook_json::text::PathText;
 use hook_settings::check::CheckedFile;
-use hook_settings::{HookSource, SettingsSource};
-use hook_settings::{Rule, Severity};
+use hook_settings::{HookSource, Rule, SettingsFile, SettingsSource, Severity};
 
 use super::twins::Twins;
 use crate::context::Context;
@@ -19,13 +18,23 @@ pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
 }
 
 fn file(source: &SettingsSource, checked: &[CheckedFile]) -> Finding {
-    let subject = format!("{} {}", source.source, source.path.shown());
+    let subject = match &source.pack {
+        Some(pack) => pack.title(),
+        None => format!("{} {}", source.source, source.path.shown()),
+    };
     let is_same_file =
         |candidate: &&CheckedFile| candidate.file.path.as_ref() == Some(&source.path);
-    let Some(CheckedFile { file, .. }) = checked.iter().find(is_same_file) else {
+    let found = checked.iter().find(is_same_file).map(|checked| &checked.file);
+    let is_empty = |file: &SettingsFile| !file.was_read && file.rules.is_empty();
+    let Some(file) = found.filter(|file| !is_empty(file) || !file.diagnostics.is_empty()) else {
         return Finding::new(Health::Absent, subject, "not there");
     };
-    let hooks = counted(file.hooks.len(), "hook");
+    let rules = file.rules.iter().map(|set| set.file.summaries().count()).sum();
+    let hooks = match (file.hooks.len(), rules) {
+        (hooks, 0) => counted(hooks, "hook"),
+        (0, rules) => counted(rules, "rule"),
+        (hooks, rules) => format!("{}, {}", counted(hooks, "hook"), counted(rules, "rule")),
+    };
     let of_severity = |severity: Severity| {
         file.diagnostics.iter().filter(|problem| problem.severity == severity).count()
     };

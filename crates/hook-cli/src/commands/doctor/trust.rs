@@ -3,7 +3,7 @@
 use hook_bus::HookSystem;
 use hook_json::text::PathText;
 use hook_json::text::one_line;
-use hook_settings::HookSource;
+use hook_settings::{HookSource, Rule, Severity};
 
 use super::settings::OtherWriters;
 use crate::context::{Context, Untrusted};
@@ -53,6 +53,15 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
         findings
             .extend(lost_guards.map(|warning| Finding::new(Health::Warning, subject(), warning)));
     }
+    let diagnostics = system.diagnostics().unwrap_or_default();
+    let of_packs = diagnostics.into_iter().filter(|problem| {
+        matches!(problem.rule, Rule::PackNotAdded | Rule::PackChanged)
+    });
+    findings.extend(of_packs.map(|problem| {
+        let health =
+            if problem.severity == Severity::Error { Health::Bad } else { Health::Warning };
+        Finding::new(health, problem.location.to_string(), &problem.message).fix(problem.help())
+    }));
     Section { title: "Trust", empty: "", findings }
 }
 

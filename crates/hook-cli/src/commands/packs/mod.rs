@@ -219,7 +219,7 @@ async fn add_one(
             return Ok(false);
         }
         if known.digest == locked.digest && owner.is_complete(&name, known)? {
-            show_added("there already:", &candidate, known, printer).await?;
+            show_added(("there already:", owner.is_project()), &candidate, known, printer).await?;
             return Ok(true);
         }
     }
@@ -280,12 +280,12 @@ async fn install(
     }
     owner.record(name, locked)?;
     let done = if before.is_some() { "updated" } else { "added" };
-    show_added(done, candidate, locked, printer).await?;
+    show_added((done, owner.is_project()), candidate, locked, printer).await?;
     Ok(true)
 }
 
 async fn show_added(
-    done: &str,
+    (done, shared): (&str, bool),
     candidate: &Candidate,
     locked: &LockedPack,
     printer: &mut Printer,
@@ -298,8 +298,12 @@ async fn show_added(
     let view = (object, |printer: &Printer| {
         let about =
             PACKS.iter().find(|pack| pack.name == name).map(|pack| format!(": {}", pack.about));
+        let owner = match shared {
+            true => "for this project; commit .hooks/packs.lock, and others add it by `hook add`",
+            false => "for all your projects",
+        };
         format!(
-            "{} {}{}\n",
+            "{} {} {owner}{}\n",
             printer.paint(Tone::Good, done),
             printer.paint(Tone::Strong, name),
             about.unwrap_or_default()
@@ -452,7 +456,12 @@ pub(crate) async fn remove(
     for name in &arguments.names {
         if !owner.remove(name)? {
             let name = one_line(name);
-            printer.problem(&format!("no pack {name} was added; `hook packs` lists them"));
+            let of_project = !arguments.shared
+                && Owner::of(context, true)?.lock()?.packs.contains_key(&*name);
+            printer.problem(&match of_project {
+                true => format!("the pack {name} is the project's: `hook remove {name} --shared`"),
+                false => format!("no pack {name} was added; `hook packs` lists them"),
+            });
             status = exit_code::FAILURE;
             continue;
         }
