@@ -173,7 +173,10 @@ fn with_status(
         review.folders.iter().map(|folder| folder.display().to_string()).collect();
     for line in &review.loading_lines {
         let covered = covered.join(" and ");
-        field("opens", &format!("what this line opens is covered only if it is {covered}, or in it: {line}"));
+        field(
+            "opens",
+            &format!("what this line opens is covered only if it is {covered}, or in it: {line}"),
+        );
     }
     if review.more_loading_lines > 0 {
         field("opens", &format!("and {} more", review.more_loading_lines));
@@ -186,7 +189,9 @@ fn with_status(
         ),
         (None, true) if review.strict => field(
             "runs",
-            &format!("from a copy; if the files here or its settings change, {stops} until you agree (--strict)"),
+            &format!(
+                "from a copy; if the files here or its settings change, {stops} until you agree (--strict)"
+            ),
         ),
         (None, true) => field(
             "runs",
@@ -539,7 +544,8 @@ pub(crate) fn shown_names(hooks: &BTreeSet<(String, String)>) -> String {
 /// Returns the text for a review without open decisions.
 pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     match trusted {
-        0 => "the project has no hooks; `hook init` writes a first one to .hooks/settings.json\n".to_owned(),
+        0 => "the project has no hooks; `hook init` writes a first one to .hooks/settings.json\n"
+            .to_owned(),
         1 => "the hook is trusted already\n".to_owned(),
         count => format!("all {count} hooks are trusted already\n"),
     }

@@ -54,9 +54,9 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
             .extend(lost_guards.map(|warning| Finding::new(Health::Warning, subject(), warning)));
     }
     let diagnostics = system.diagnostics().unwrap_or_default();
-    let of_packs = diagnostics.into_iter().filter(|problem| {
-        matches!(problem.rule, Rule::PackNotAdded | Rule::PackChanged)
-    });
+    let of_packs = diagnostics
+        .into_iter()
+        .filter(|problem| matches!(problem.rule, Rule::PackNotAdded | Rule::PackChanged));
     findings.extend(of_packs.map(|problem| {
         let health =
             if problem.severity == Severity::Error { Health::Bad } else { Health::Warning };

@@ -428,7 +428,7 @@ async fn update_one(
         )));
     }
     if candidate.files.digest == known.digest && owner.is_complete(name, known)? {
-        show_added("up to date:", &candidate, known, printer).await?;
+        show_added(("up to date:", owner.is_project()), &candidate, known, printer).await?;
         return Ok(true);
     }
     if let (Some(before), Some(now)) = (&known.commit, &fetched.commit)
@@ -456,8 +456,8 @@ pub(crate) async fn remove(
     for name in &arguments.names {
         if !owner.remove(name)? {
             let name = one_line(name);
-            let of_project = !arguments.shared
-                && Owner::of(context, true)?.lock()?.packs.contains_key(&*name);
+            let of_project =
+                !arguments.shared && Owner::of(context, true)?.lock()?.packs.contains_key(&*name);
             printer.problem(&match of_project {
                 true => format!("the pack {name} is the project's: `hook remove {name} --shared`"),
                 false => format!("no pack {name} was added; `hook packs` lists them"),
