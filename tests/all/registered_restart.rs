@@ -218,7 +218,7 @@ fn fault_64_a_server_that_cannot_remember_guards_says_so_at_its_start() {
 #[tokio::test]
 async fn fault_64_a_guard_that_fits_no_more_is_said() {
     let project = Project::new();
-    let guard = r#"{"clientToken": "t", "register": {"hookId": "g", "eventName": "Deployed",
+    let guard = r#"{"clientKey": "t", "register": {"hookId": "g", "eventName": "Deployed",
         "vocabulary": "native", "config": {"failBehavior": "block"}}}"#;
     let file = project.write("guards.json", &format!("{{\"guards\": [{guard}]}}"));
     let warnings = project.system().live_clients().save_guards_in(file).unwrap();

@@ -45,8 +45,9 @@ impl AgentRequest {
         self.event.name
     }
 
-    /// Returns the agent's directories: project variable, first workspace, working directory. The
-    /// project of `settings` comes first if only the working directory is known.
+    /// Returns the agent's directories, which need not exist: project variable, first workspace,
+    /// working directory. The project of `settings` comes first if only the working directory is
+    /// known.
     pub fn directories_with(&self, settings: &[PathBuf]) -> Vec<PathBuf> {
         let mut directories = self.directories();
         let settings_project = settings.iter().find_map(|path| self.agent.project_of(path));
@@ -81,10 +82,7 @@ impl AgentRequest {
         let roots = roots.and_then(|roots| roots.to_items()).unwrap_or_default();
         let root = roots.first().and_then(RawJson::to_text);
         let reported = root.into_iter().map(PathBuf::from).chain(self.cwd());
-        variables
-            .chain(reported)
-            .filter(|directory| directory.is_absolute() && directory.is_dir())
-            .collect()
+        variables.chain(reported).filter(|directory| directory.is_absolute()).collect()
     }
 
     /// Returns `true` if this is another agent's form: that agent may read this one's settings.

@@ -125,8 +125,11 @@ impl Context {
     /// Switches to the project that the agent works in, unless `--project` is given.
     pub(crate) fn at_paths_of(mut self, call: &AgentRequest) -> Self {
         let paths = call.directories_with(&self.common.settings);
+        // A project that was moved away keeps its guards.
+        let trust = self.trust_policy();
+        let mut known = paths.iter().filter(|path| path.is_dir() || trust.knows(path));
         if self.common.project.is_none()
-            && let Some(path) = paths.first()
+            && let Some(path) = known.next()
         {
             self.project = nearest_project(path);
         }

@@ -2,13 +2,15 @@
 //! run, the event is blocked. The engine knows its hooks; the command knows whether the user's
 //! settings could be searched.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hook_bus::HookSystem;
 use hook_bus::live::guard_file;
+use hook_bus::wire::default_socket_path;
 use hook_files::user_folders::HOME;
 use hook_json::text::PathText;
 use hook_protocol::HookEventName;
+use hook_settings::guarded_directories;
 
 use crate::context::Context;
 use crate::output::Printer;
@@ -31,6 +33,13 @@ pub(crate) fn unknown(
         ));
     }
     system.unread_guards(event)
+}
+
+/// Returns the sockets of the projects around one whose servers remember guards of programs.
+pub(crate) fn enclosing_servers(project: &Path) -> Vec<PathBuf> {
+    let around = guarded_directories(project).into_iter().skip(1);
+    let sockets = around.filter_map(|directory| default_socket_path(&directory));
+    sockets.filter(|socket| guard_file(socket).is_some_and(|file| file.exists())).collect()
 }
 
 /// Blocks for the guards that the server at `socket` remembers, since that server is not asked, for

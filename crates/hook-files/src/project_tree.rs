@@ -1,4 +1,4 @@
-//! Checks whether paths lead into a project, through any symlinks.
+//! Checks whether paths lead into a project or those around it, through any symlinks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use super::plain_path::absolute;
 use super::user_folders;
 
-/// The folders of a project, from the root of its repository.
+/// The folders of a project, from the outermost project or repository around it.
 #[derive(Debug, Clone)]
 pub struct ProjectTree {
     /// `None` for no project, or if it contains the user's home and so all of the user's files.
@@ -20,15 +20,14 @@ impl ProjectTree {
     /// Returns the tree of a project's folder.
     pub fn new(project: &Path) -> Self {
         let project = resolve_existing(project);
-        let is_repository = |folder: &&Path| folder.join(".git").exists();
-        let root = project.ancestors().find(is_repository).unwrap_or(&project);
-        let contains_home =
-            |root: &Path| user_home().is_some_and(|home| resolve_existing(home).starts_with(root));
-        // If the whole home directory is a repository, projects may be below it.
-        let inner = Some(project.as_path()).filter(|project| *project != root);
-        let mut roots = std::iter::once(root).chain(inner);
-        let root = roots.find(|root| is_project(root) && !contains_home(root));
-        Self { root: root.map(Path::to_path_buf) }
+        let home = user_home().map(resolve_existing);
+        let contains_home = |root: &Path| home.as_ref().is_some_and(|home| home.starts_with(root));
+        // An inner folder with settings or a repository of its own does not end the outer project.
+        let roots = project.ancestors().take_while(|folder| !contains_home(folder));
+        let root = roots.filter(|folder| {
+            has_any(folder, &PROJECT_MARKERS) || (*folder == project && is_agent_project(folder))
+        });
+        Self { root: root.last().map(Path::to_path_buf) }
     }
 
     /// Checks whether a path leads into the project. A missing file counts as in its folder.
@@ -89,15 +88,19 @@ fn possible_links(
     }
 }
 
-/// Checks whether a folder looks like a project. Folders of agents in the home directory that
-/// `HOME` names are the user's.
-fn is_project(folder: &Path) -> bool {
-    const PROJECT_MARKERS: [&str; 2] = [".git", ".hooks"];
+const PROJECT_MARKERS: [&str; 2] = [".git", ".hooks"];
+
+fn has_any(folder: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| folder.join(name).exists())
+}
+
+/// Checks whether a folder has files of agents. Those in the home directory that `HOME` names are the
+/// user's.
+fn is_agent_project(folder: &Path) -> bool {
     const AGENT_FOLDERS: [&str; 7] =
         [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
-    let has_any = |names: &[&str]| names.iter().any(|name| folder.join(name).exists());
     let is_home = || user_folders::home().is_some_and(|home| resolve_existing(&home) == folder);
-    has_any(&PROJECT_MARKERS) || (has_any(&AGENT_FOLDERS) && !is_home())
+    has_any(folder, &AGENT_FOLDERS) && !is_home()
 }
 
 /// Resolves the existing part of a path.
@@ -155,6 +158,11 @@ mod tests {
         let tree = ProjectTree::new(&at("repository/inner"));
         for inside in ["repository/bin", "repository/inner/no/such", "beside/../repository/x"] {
             assert!(tree.contains(&at(inside)), "{inside}");
+        }
+        for name in [".git", ".hooks"] {
+            fs::create_dir_all(at("repository/inner").join(name)).unwrap();
+            let tree = ProjectTree::new(&at("repository/inner"));
+            assert!(tree.contains(&at("repository/bin")), "{name}");
         }
         for outside in ["beside", "repository-too", "", "repository/../beside/x"] {
             assert!(!tree.contains(&at(outside)), "{outside}");

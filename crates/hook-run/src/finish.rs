@@ -11,7 +11,7 @@ use hook_protocol::event::HookEventName;
 use hook_protocol::event::input::HookInput;
 use hook_protocol::event::output::{Decision, HookOutput, PolicyDecision};
 use hook_protocol::failure::HookFailure;
-use hook_settings::{DEFAULT_PRIORITY, FailBehavior, HookSource};
+use hook_settings::{DEFAULT_PRIORITY, FailBehavior};
 
 /// The time a hook waited and ran.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,7 +87,6 @@ pub(crate) fn finish(
 /// Checks whether an answer spares the user a question: an explicit approval of a hook in the
 /// user's settings, by its agent's rules. In some agents, silent guards answer the same.
 fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
-    let is_user_hook = hook.trust_rank >= HookSource::User.trust_rank();
     let is_approval = match hook.executor.foreign() {
         None => {
             let kind = input.tool_kind();
@@ -99,7 +98,7 @@ fn approves(hook: &HookSpec, output: &HookOutput, input: &HookInput) -> bool {
             agent == Some(foreign.language.name()) || foreign.language.approves(foreign)
         }
     };
-    is_user_hook && is_approval && output.allows(hook.event)
+    hook.may_approve && is_approval && output.allows(hook.event)
 }
 
 /// Returns a warning for a decision that has no effect on the event.

@@ -43,6 +43,8 @@ pub struct HookSpec {
     pub slots: Option<Arc<SlotQueue>>,
     /// The trust rank of the hook's source.
     pub trust_rank: u8,
+    /// `true` if an approval of the hook spares the user a question.
+    pub may_approve: bool,
     /// `true` if the source may have more slots than the engine.
     pub may_raise_limits: bool,
     /// The kinds of tools in the hook's matcher; it cannot approve the use of another kind.
@@ -83,6 +85,7 @@ impl HookSpec {
             check: TrustCheck::Nothing,
             slots: None,
             trust_rank: source.trust_rank(),
+            may_approve: source.may_approve(),
             may_raise_limits: source.may_raise_limits(),
             kinds: Vec::new(),
             executor,

@@ -81,6 +81,19 @@ pub fn searched_directories(project: &Path) -> Vec<PathBuf> {
     directories
 }
 
+/// Returns the directories whose trusted guards a project has, whoever owns them now: those in which
+/// settings are looked for, and all around them.
+pub fn guarded_directories(project: &Path) -> Vec<PathBuf> {
+    let mut directories = searched_directories(project);
+    let outermost = directories.last().cloned().unwrap_or_default();
+    let home = home_directory();
+    let beyond = outermost.ancestors().skip(1).map(Path::to_path_buf);
+    if home.as_ref() != Some(&outermost) {
+        directories.extend(beyond);
+    }
+    directories
+}
+
 /// Returns the searched directories without the first. A directory that is reached through a link of
 /// a project is in that project, and in the one that the link leads to.
 fn directories_above(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {

@@ -79,7 +79,7 @@ pub(crate) use definition::FileSpans;
 pub use definition::variables;
 pub use definition::{EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules};
 pub use diagnostic::{Diagnostic, Location};
-pub use discovery::{discover, nearest_project, searched_directories};
+pub use discovery::{discover, guarded_directories, nearest_project, searched_directories};
 pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
 pub use fields::{CONFIG_FIELDS, DEFAULT_PRIORITY, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};

@@ -54,6 +54,12 @@ impl HookSource {
         self.may_configure_records() && self.trust_rank() >= other.trust_rank()
     }
 
+    /// Checks whether an approval by this source spares the user a question: not of a project, and not of a
+    /// client, since whatever runs as the user may connect to a server.
+    pub fn may_approve(&self) -> bool {
+        matches!(self, Self::User | Self::System | Self::Explicit | Self::InProcess)
+    }
+
     /// Checks whether this source's own `maxConcurrent` may exceed the engine's limit.
     pub fn may_raise_limits(&self) -> bool {
         matches!(self, Self::User | Self::System | Self::Explicit)

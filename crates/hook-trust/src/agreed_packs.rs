@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::packs::{AgreedPacks, PackFiles};
 use super::policy::TrustPolicy;
-use hook_settings::{HookSource, PROJECT_RULES, Pack, SettingsSource, searched_directories};
+use hook_settings::{HookSource, PROJECT_RULES, Pack, SettingsSource, guarded_directories};
 
 impl TrustPolicy {
     /// Returns the packs that the user agreed to in a project. None are known without a store.
@@ -58,7 +58,7 @@ impl TrustPolicy {
             packs.map(SettingsSource::of_pack).collect()
         };
         let mut all = Vec::with_capacity(sources.len());
-        let mut around = searched_directories(project);
+        let mut around = guarded_directories(project);
         for source in sources {
             let directory = (source.source == HookSource::Project && source.language.is_none())
                 .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))

@@ -30,6 +30,19 @@ impl TrustPolicy {
         matches!(self, Self::Store(_))
     }
 
+    /// Returns `true` if something of a project, or of one around it, is trusted, or may be.
+    pub fn knows(&self, project: &Path) -> bool {
+        let Self::Store(store) = self else { return false };
+        let directories: Vec<&Path> = project.ancestors().collect();
+        let has_packs = || {
+            directories
+                .iter()
+                .any(|project| store.agreed_packs(project).is_ok_and(|packs| !packs.is_empty()))
+        };
+        let grants = store.grants_in(&directories);
+        grants.map_or(true, |grants| grants.iter().any(|grants| !grants.is_empty())) || has_packs()
+    }
+
     /// Reads what is trusted in each of these projects, with what was wrong with the store.
     pub fn open(&self, projects: &[&Path]) -> (Vec<TrustedHooks>, Option<Diagnostic>) {
         let of_grants = |grants| TrustedHooks::Only(grants, None);

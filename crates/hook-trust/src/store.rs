@@ -163,8 +163,9 @@ impl TrustStore {
     /// If the store cannot be read, or is damaged. The next decision sets a damaged store aside; reading changes
     /// nothing.
     pub fn grants(&self, project: &Path) -> Result<Vec<Grant>, TrustStoreError> {
-        let key = key(project);
-        let mut grants = self.read()?.projects.remove(&key).unwrap_or_default();
+        let mut contents = self.read()?;
+        let key = contents.key(project);
+        let mut grants = contents.projects.remove(&key).unwrap_or_default();
         if key.contains(char::REPLACEMENT_CHARACTER) {
             // The first version kept decisions about several projects under such a key.
             grants.retain(|grant| grant.form > 1);
@@ -174,9 +175,10 @@ impl TrustStore {
 
     /// Returns the decisions about each of several projects; the store is read once.
     pub(crate) fn grants_in(&self, projects: &[&Path]) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
-        let projects_grants = self.read()?.projects;
-        let of_project =
-            |project: &&Path| projects_grants.get(&key(project)).cloned().unwrap_or_default();
+        let contents = self.read()?;
+        let of_project = |project: &&Path| {
+            contents.projects.get(&contents.key(project)).cloned().unwrap_or_default()
+        };
         Ok(projects.iter().map(of_project).collect())
     }
 
@@ -185,7 +187,9 @@ impl TrustStore {
     /// # Errors
     /// As [`grants`](Self::grants).
     pub fn agreed_packs(&self, project: &Path) -> Result<AgreedPacks, TrustStoreError> {
-        Ok(self.read()?.packs.remove(&key(project)).unwrap_or_default())
+        let mut contents = self.read()?;
+        let key = contents.key(project);
+        Ok(contents.packs.remove(&key).unwrap_or_default())
     }
 
     /// Returns the digests of a pack that the user agreed to in any project.
@@ -210,7 +214,7 @@ impl TrustStore {
         self.change(
             || Ok(()),
             |contents| {
-                let key = key(project);
+                let key = contents.key(project);
                 let packs = contents.packs.entry(key.clone()).or_default();
                 change(packs);
                 if packs.is_empty() {
@@ -272,7 +276,7 @@ impl TrustStore {
         let grants: Vec<Grant> = reviews.iter().map(|review| review.to_grant()).collect();
         let prepare = || reviews.iter().try_for_each(|review| self.copy(project, review));
         self.change(prepare, |contents| {
-            let granted = contents.projects.entry(key(project)).or_default();
+            let granted = contents.projects.entry(contents.key(project)).or_default();
             granted.retain(|grant| !grants.iter().any(|new| new.is_equivalent(grant)));
             for (new, review) in grants.iter().zip(&reviews) {
                 let replaced = review.replaces().map(|grant| &grant.fingerprint);
@@ -356,7 +360,7 @@ impl TrustStore {
         self.change(
             || Ok(()),
             |contents| {
-                let granted = contents.projects.entry(key(project)).or_default();
+                let granted = contents.projects.entry(contents.key(project)).or_default();
                 let hooks = hooks_of(granted);
                 // Of one hook the latest of them counts.
                 let latest: HashMap<usize, usize> = granted
@@ -405,7 +409,7 @@ impl TrustStore {
         self.change(
             || Ok(()),
             |contents| {
-                let key = key(project);
+                let key = contents.key(project);
                 let Some(granted) = contents.projects.get_mut(&key) else { return };
                 let hooks = hooks_of(granted);
                 let is_removed = |grant: &Grant| {
@@ -434,8 +438,9 @@ impl TrustStore {
         self.change(
             || Ok(()),
             |contents| {
-                contents.projects.remove(&key(project));
-                contents.packs.remove(&key(project));
+                let key = contents.key(project);
+                contents.projects.remove(&key);
+                contents.packs.remove(&key);
             },
         )
     }
@@ -453,7 +458,7 @@ impl TrustStore {
         self.change(
             || Ok(()),
             |contents| {
-                let key = key(project);
+                let key = contents.key(project);
                 let Some(granted) = contents.projects.get_mut(&key) else { return };
                 granted.retain(|grant| !fingerprints.contains(&grant.fingerprint));
                 if granted.is_empty() {
@@ -570,13 +575,25 @@ fn hooks_of(grants: &[Grant]) -> Vec<usize> {
     hooks
 }
 
-/// A project by its real path, so that a link to it is the same project. A path that is no text is
-/// written by its bytes, behind a word that no absolute path begins with: two projects never have
-/// the same key.
-fn key(project: &Path) -> String {
-    let real = resolved(project);
-    match real.to_str() {
+impl Contents {
+    /// Returns the key of a project: its real path, so that a link to it is the same project. A folder that was
+    /// moved away, and is a link to its new place now, keeps the decisions about its path.
+    fn key(&self, project: &Path) -> String {
+        let real = text_of(&resolved(project));
+        let named = project.parent().zip(project.file_name());
+        let named = named.filter(|(parent, name)| parent.join(name).is_symlink());
+        let Some((parent, name)) = named else { return real };
+        let named = text_of(&resolved(parent).join(name));
+        let is_known = self.projects.contains_key(&named) || self.packs.contains_key(&named);
+        if is_known { named } else { real }
+    }
+}
+
+/// Returns a path as text. One that is no text is written by its bytes, behind a word that no absolute path begins
+/// with: two projects never have the same key.
+fn text_of(path: &Path) -> String {
+    match path.to_str() {
         Some(text) => text.to_owned(),
-        None => format!("bytes:{}", hexadecimal(real.as_os_str().as_encoded_bytes())),
+        None => format!("bytes:{}", hexadecimal(path.as_os_str().as_encoded_bytes())),
     }
 }

@@ -20,7 +20,8 @@ use tokio_util::task::TaskTracker;
 use super::register::{HookRegister, NotRegistered};
 use super::saved_guards::{self, SavedGuard};
 use crate::handler::{EngineSlot, Registrant, Registration};
-use crate::token::{is_same_token, token};
+use crate::token::token;
+use hook_trust::sha256;
 
 /// The time that the hooks of a disconnected client are kept for it.
 pub const RECONNECT_GRACE: Duration = Duration::from_secs(30);
@@ -29,8 +30,8 @@ pub const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct LiveClients {
     engine: Arc<EngineSlot>,
-    /// By client token.
-    by_token: Mutex<HashMap<Box<str>, Arc<LiveClient>>>,
+    /// By the key of each client.
+    by_key: Mutex<HashMap<Box<str>, Arc<LiveClient>>>,
     /// The tasks that wait for clients to reconnect.
     reconnect_waits: TaskTracker,
     /// Cancelled when the system ends: no task waits for clients any more.
@@ -49,7 +50,9 @@ pub struct LiveClients {
 /// One client, over all its connections.
 #[derive(Debug)]
 struct LiveClient {
-    token: Box<str>,
+    /// The digest of its token, which only the client has: whoever reads the file of guards must
+    /// not be able to take them away.
+    key: Box<str>,
     session: CallSession,
     /// `true` for a client of the previous server; its guards block until it reconnects.
     is_restored: bool,
@@ -79,8 +82,10 @@ pub struct LiveConnection {
     client: Arc<LiveClient>,
     number: u64,
     link: Link,
-    /// The token of a disconnected client with guards, if this is that client.
-    former_token: Option<Box<str>>,
+    /// The token with which this client resumes its hooks over another connection.
+    token: Box<str>,
+    /// The key of a disconnected client with guards, if this is that client.
+    former_key: Option<Box<str>>,
 }
 
 /// The way of messages to a client's hooks.
@@ -140,7 +145,7 @@ impl LiveClients {
         reconnect_waits.close();
         Arc::new(Self {
             engine: Arc::clone(engine),
-            by_token: Mutex::default(),
+            by_key: Mutex::default(),
             reconnect_waits,
             shutdown: CancellationToken::new(),
             guard_file: OnceLock::new(),
@@ -181,12 +186,12 @@ impl LiveClients {
             warnings.extend(self.block_every_event(reason));
         }
         for guard in saved? {
-            let Some(SavedGuard { token, register }) = guard else {
+            let Some(SavedGuard { key, register }) = guard else {
                 warnings.push("a guard of the server before cannot be read".to_owned());
                 continue;
             };
             let id = hook_json::text::shortened(&register.hook_id);
-            if let Err(error) = self.restore(token, register, reason) {
+            if let Err(error) = self.restore(key, register, reason) {
                 warnings
                     .push(format!("the guard {id} of the server before is not in force: {error}"));
             }
@@ -223,7 +228,7 @@ impl LiveClients {
         let events = HookEventName::all().filter(|event| event.row().block_means.is_some());
         let failures = events.filter_map(|event| {
             let register = HookRegister::new("unreadable-guards", event.as_str());
-            self.restore(token().into(), register, reason).err()
+            self.restore(key_of(&token()), register, reason).err()
         });
         let warning = |error| format!("guards of the server before are not in force: {error}");
         failures.map(warning).collect()
@@ -232,14 +237,14 @@ impl LiveClients {
     /// Restores a guard of the previous server, which blocks until its client reconnects.
     fn restore(
         self: &Arc<Self>,
-        token: Box<str>,
+        key: Box<str>,
         register: HookRegister,
         reason: &str,
     ) -> Result<(), NotRegistered> {
         let mut clients = self.lock_clients();
-        let client = match clients.get(&token) {
+        let client = match clients.get(&key) {
             Some(client) => Arc::clone(client),
-            None => self.add_restored(token, reason),
+            None => self.add_restored(key, reason),
         };
         let target = CallTarget::Client(client.session.clone());
         // Only guards are saved; some are guards by the settings' default.
@@ -251,13 +256,13 @@ impl LiveClients {
         let client_hook =
             ClientHook { guards: guarded_event, register, _registration: registration };
         client.lock().hooks.insert(client_hook.register.hook_id.clone(), client_hook);
-        clients.insert(client.token.clone(), client);
+        clients.insert(client.key.clone(), client);
         Ok(())
     }
 
     /// Creates a client of the previous server, which is removed unless it reconnects in time.
-    fn add_restored(self: &Arc<Self>, token: Box<str>, reason: &str) -> Arc<LiveClient> {
-        let client = LiveClient::new(token, CallSession::lasting(), true);
+    fn add_restored(self: &Arc<Self>, key: Box<str>, reason: &str) -> Arc<LiveClient> {
+        let client = LiveClient::new(key, CallSession::lasting(), true);
         client.session.close(HookFailure::Live {
             reason: format!("{reason}, and its client has not come back yet"),
         });
@@ -288,7 +293,7 @@ impl LiveClients {
                 let state = client.lock();
                 let guard_hooks = state.hooks.values().filter(|hook| hook.guards.is_some());
                 guards.extend(guard_hooks.map(|hook| SavedGuard {
-                    token: client.token.clone(),
+                    key: client.key.clone(),
                     register: hook.register.clone(),
                 }));
             }
@@ -343,13 +348,15 @@ impl LiveClients {
     }
 
     fn connect_with(self: &Arc<Self>, session: CallSession) -> LiveConnection {
-        let client = LiveClient::new(token().into(), session, false);
+        let token: Box<str> = token().into();
+        let client = LiveClient::new(key_of(&token), session, false);
         LiveConnection {
             clients: Arc::clone(self),
             client,
             number: 1,
             link: Link::Unused,
-            former_token: None,
+            token,
+            former_key: None,
         }
     }
 
@@ -360,7 +367,7 @@ impl LiveClients {
     }
 
     fn lock_clients(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<LiveClient>>> {
-        self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_key.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the hooks of a client that cannot be called any more, since the server ends.
@@ -379,7 +386,7 @@ impl LiveClients {
             if state.connection != connection {
                 return;
             }
-            clients.remove(&client.token);
+            clients.remove(&client.key);
             std::mem::take(&mut state.hooks)
         };
         client.session.close(HookFailure::Live {
@@ -387,16 +394,21 @@ impl LiveClients {
         });
         for (id, hook) in hooks {
             if let Some(event) = hook.guards {
-                self.engine.registered().record_lost_guard(event, &id, &client.token);
+                self.engine.registered().record_lost_guard(event, &id, &client.key);
             }
         }
     }
 }
 
+/// Returns the key of the client with a token.
+fn key_of(token: &str) -> Box<str> {
+    sha256(token.as_bytes()).into()
+}
+
 impl LiveClient {
-    fn new(token: Box<str>, session: CallSession, is_restored: bool) -> Arc<Self> {
+    fn new(key: Box<str>, session: CallSession, is_restored: bool) -> Arc<Self> {
         let state = Mutex::new(ClientState { hooks: BTreeMap::new(), connection: 1 });
-        Arc::new(Self { token, session, is_restored, state })
+        Arc::new(Self { key, session, is_restored, state })
     }
 
     fn lock(&self) -> MutexGuard<'_, ClientState> {
@@ -407,7 +419,7 @@ impl LiveClient {
 impl LiveConnection {
     /// Returns the token with which this client resumes its hooks over another connection.
     pub fn token(&self) -> &str {
-        &self.client.token
+        &self.token
     }
 
     /// Resumes the client with this token: its hooks are called over this connection, and pending
@@ -424,20 +436,20 @@ impl LiveConnection {
         let is_local = self.client.session.is_local();
         let clients = Arc::clone(&self.clients);
         // Keep the lock, so that the client is not removed meanwhile.
-        let clients_by_token = clients.lock_clients();
-        let found =
-            clients_by_token.values().find(|client| is_same_token(&client.token, token)).cloned();
+        let clients_by_key = clients.lock_clients();
+        let key = key_of(token);
+        let found = clients_by_key.get(&key).cloned();
         if found.as_ref().is_some_and(|client| client.is_restored) {
-            self.former_token = Some(token.into());
+            self.former_key = Some(key);
             return Err(UnknownToken);
         }
         if found.as_ref().is_some_and(|client| client.session.is_local() && !is_local) {
             return Err(UnknownToken);
         }
         let Some(client) = found else {
-            drop(clients_by_token);
-            if self.clients.engine.registered().has_lost_guards(token) {
-                self.former_token = Some(token.into());
+            drop(clients_by_key);
+            if self.clients.engine.registered().has_lost_guards(&key) {
+                self.former_key = Some(key);
             }
             return Err(UnknownToken);
         };
@@ -447,9 +459,10 @@ impl LiveConnection {
             self.number = state.connection;
             state.hooks.keys().cloned().collect()
         };
-        drop(clients_by_token);
+        drop(clients_by_key);
         self.link = Link::Attached(client.session.attach());
         self.client = client;
+        self.token = token.into();
         Ok(hook_ids)
     }
 
@@ -464,7 +477,7 @@ impl LiveConnection {
             register.to_hook(&engine.events(), CallTarget::Client(self.client.session.clone()))?;
         let hook = engine.registered().with_defaults(hook);
         let event = hook.event();
-        let mut clients_by_token = self.clients.lock_clients();
+        let mut clients_by_key = self.clients.lock_clients();
         let mut state = self.client.lock();
         if state.connection != self.number {
             return Err(NotRegistered::Superseded);
@@ -487,16 +500,14 @@ impl LiveConnection {
             ClientHook { register, guards: guarded_event, _registration: registration },
         );
         drop(state);
-        clients_by_token
-            .entry(self.client.token.clone())
-            .or_insert_with(|| Arc::clone(&self.client));
+        clients_by_key.entry(self.client.key.clone()).or_insert_with(|| Arc::clone(&self.client));
         // The guard is back: its restored placeholder must not block any more.
-        let restored = self.former_token.as_ref().and_then(|token| clients_by_token.get(token));
+        let restored = self.former_key.as_ref().and_then(|key| clients_by_key.get(key));
         let restored = restored.cloned();
         let replaced = restored.as_ref().and_then(|client| client.lock().hooks.remove(&id));
         let is_changed = guarded_event.is_some() || replaced.is_some();
-        let changed = is_changed.then(|| self.clients.guards(&clients_by_token));
-        drop(clients_by_token);
+        let changed = is_changed.then(|| self.clients.guards(&clients_by_key));
+        drop(clients_by_key);
         let saved = changed.map_or(Ok(()), |guards| self.clients.save_guards(&guards));
         if let Err(error) = saved {
             // What its client is not told of must not run, and what it replaces goes on blocking.
@@ -510,9 +521,9 @@ impl LiveConnection {
             return Err(error);
         }
         drop(replaced);
-        if let (Some(event), Some(former_token)) = (guarded_event, &self.former_token) {
+        if let (Some(event), Some(former_key)) = (guarded_event, &self.former_key) {
             let registered = self.clients.engine.registered();
-            registered.record_found_guard(event, &id, former_token);
+            registered.record_found_guard(event, &id, former_key);
         }
         Ok(())
     }
@@ -522,7 +533,7 @@ impl LiveConnection {
     /// # Errors
     /// If the client has no hook with this id, or a guard would come back with the next server.
     pub fn unregister(&mut self, hook_id: &str) -> Result<(), NotRegistered> {
-        let clients_by_token = self.clients.lock_clients();
+        let clients_by_key = self.clients.lock_clients();
         let mut state = self.client.lock();
         if state.connection != self.number {
             return Err(NotRegistered::Superseded);
@@ -530,8 +541,8 @@ impl LiveConnection {
         let unknown = || NotRegistered::UnknownId { id: hook_json::text::shortened(hook_id) };
         let removed = state.hooks.remove(hook_id).ok_or_else(unknown)?;
         drop(state);
-        let changed = removed.guards.is_some().then(|| self.clients.guards(&clients_by_token));
-        drop(clients_by_token);
+        let changed = removed.guards.is_some().then(|| self.clients.guards(&clients_by_key));
+        drop(clients_by_key);
         let saved = changed.map_or(Ok(()), |guards| self.clients.save_guards(&guards));
         if saved.is_err() {
             self.client.lock().hooks.insert(hook_id.to_owned(), removed);
@@ -543,7 +554,7 @@ impl LiveConnection {
     pub fn list(&self) -> Vec<ListedHook> {
         let mut clients: Vec<Arc<LiveClient>> =
             self.clients.lock_clients().values().cloned().collect();
-        clients.sort_by(|one, other| one.token.cmp(&other.token));
+        clients.sort_by(|one, other| one.key.cmp(&other.key));
         let mut all_hooks = Vec::new();
         for client in clients {
             let own = Arc::ptr_eq(&client, &self.client);

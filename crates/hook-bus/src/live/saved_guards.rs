@@ -16,9 +16,9 @@ use crate::private_file;
 /// The maximum size of the file in bytes: enough for all hooks of clients, with long matchers.
 const MAX_FILE_SIZE: u64 = 64 << 20;
 
-/// A guard, with the token of its client.
+/// A guard, with the key of its client.
 pub(super) struct SavedGuard {
-    pub(super) token: Box<str>,
+    pub(super) key: Box<str>,
     pub(super) register: HookRegister,
 }
 
@@ -61,9 +61,9 @@ pub(super) fn read(file: &Path) -> io::Result<Vec<Option<SavedGuard>>> {
 
 fn guard(item: &RawJson) -> Option<SavedGuard> {
     let fields = item.to_object().ok()?;
-    let token = fields.get("clientToken").and_then(RawJson::to_text)?;
+    let key = fields.get("clientKey").and_then(RawJson::to_text)?;
     let register = fields.get("register")?.to_object().ok()?;
-    Some(SavedGuard { token: token.into(), register: HookRegister::read(&register).ok()? })
+    Some(SavedGuard { key: key.into(), register: HookRegister::read(&register).ok()? })
 }
 
 /// Saves the present guards; without any, removes the file.
@@ -76,7 +76,7 @@ pub(super) fn write(file: &Path, guards: &[SavedGuard]) -> io::Result<()> {
     }
     let text = ObjectWriter::value(512, |out| {
         out.objects("guards", guards, |out, guard| {
-            out.text("clientToken", &guard.token);
+            out.text("clientKey", &guard.key);
             out.object("register", |out| guard.register.write(out));
         });
     });

@@ -98,8 +98,13 @@ pub(crate) async fn run(
     }
     let started = Instant::now();
     let mut unasked = None;
+    let enclosing = guards::enclosing_servers(context.project());
     if context.has_only_defaults() && !arguments.rest.is_background_run() {
-        match server::ask(agent, &call, &text, context).await {
+        let asked = match enclosing.is_empty() {
+            true => server::ask(agent, &call, &text, context).await,
+            false => Err("it does not have the guards of an enclosing project's server".to_owned()),
+        };
+        match asked {
             Ok(Some(bridged)) => {
                 tracing::info!(target: "hook::bridge", "the project's server was asked");
                 return write_answer(&bridged, printer).await;
@@ -126,6 +131,10 @@ pub(crate) async fn run(
             }
             if let Some(unasked) = &unasked {
                 block_for_guards(unasked, context, system, printer);
+            }
+            for socket in &enclosing {
+                let reason = "calls of an inner project do not reach it";
+                guards::block_for_remembered(system, socket, reason, printer);
             }
             bridge(arguments, agent, &call, &text, context, system, printer).await
         })

@@ -174,6 +174,7 @@ impl Hook {
             check: self.spec.check.clone(),
             slots: None,
             trust_rank: self.spec.trust_rank,
+            may_approve: self.spec.may_approve,
             may_raise_limits: self.spec.may_raise_limits,
             kinds: Vec::new(),
             executor,

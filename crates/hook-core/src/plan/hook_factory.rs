@@ -105,10 +105,12 @@ impl<'f> HookFactory<'f> {
         self.executors.worker_call_executor(entry, worker)
     }
 
-    /// Returns the hooks of rules next to the file, one for each event that they are about.
+    /// Returns the hooks of rules next to the file, one for each event that they are about. Rules that the
+    /// user agreed to are not switched off by their own project.
     pub(super) fn rule_hooks(
         &self,
         sets: &[RuleSet],
+        are_agreed: bool,
         excepted: &BTreeSet<String>,
         runner: &Runner,
         project: &Path,
@@ -151,7 +153,10 @@ impl<'f> HookFactory<'f> {
                     timeout_origin: TimeoutOrigin::Engine,
                     trust: Trust::Always,
                     suspended: None,
-                    switched_off: switched_off(&set.name, self.file, self.disabled),
+                    switched_off: switched_off(&set.name, self.file, self.disabled)
+                        .into_iter()
+                        .filter(|by| !are_agreed || by.source != HookSource::Project)
+                        .collect(),
                     agent: None,
                 }
             };
@@ -359,6 +364,7 @@ pub(super) fn declared_hook(declared: &HandlerHook, worker: &Arc<Hook>, runner: 
         check: worker.spec.check.clone(),
         slots: None,
         trust_rank: worker.spec.trust_rank,
+        may_approve: worker.spec.may_approve,
         may_raise_limits: worker.spec.may_raise_limits,
         kinds: Vec::new(),
         executor: Arc::clone(&hook.spec.executor),

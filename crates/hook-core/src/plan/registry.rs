@@ -21,8 +21,8 @@ use hook_protocol::event::{ByEvent, EventDefinition, Events, HookEventName, WILD
 use hook_run::{HandlerHook, Runner};
 use hook_settings::matcher::{HostDirectories, MatchInput};
 use hook_settings::{
-    Agents, Diagnostic, FailBehavior, HookSource, MatcherDefinition, Rule, RuleSet, SettingsFile,
-    excepted_rules,
+    Agents, Diagnostic, FailBehavior, HookSource, MatcherDefinition, PROJECT_RULES, Rule, RuleSet,
+    SettingsFile, excepted_rules,
 };
 use hook_trust::TrustPolicy;
 
@@ -168,7 +168,7 @@ impl HookRegistry {
                     let set =
                         RuleSet::blocking(pack, &reason, events_named(&pack.locked.guards, events));
                     hooks.extend(
-                        factory.rule_hooks(&[set], &excepted, runner, project).map(Arc::new),
+                        factory.rule_hooks(&[set], false, &excepted, runner, project).map(Arc::new),
                     );
                     continue;
                 }
@@ -190,7 +190,11 @@ impl HookRegistry {
                 }
                 hooks.push(Arc::new(hook));
             }
-            hooks.extend(factory.rule_hooks(&file.rules, &excepted, runner, project).map(Arc::new));
+            let are_agreed = !file.rules.is_empty()
+                && file.source == HookSource::Project
+                && policy.agreed_packs(file.project(project)).contains_key(PROJECT_RULES);
+            let rules = factory.rule_hooks(&file.rules, are_agreed, &excepted, runner, project);
+            hooks.extend(rules.map(Arc::new));
         }
         let missing_guards =
             trust_decisions.missing.iter().map(|guard| missing_guard_hook(guard, runner));

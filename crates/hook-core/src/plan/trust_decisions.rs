@@ -12,7 +12,7 @@ use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_settings::language::{ForeignCommand, ForeignHook};
 use hook_settings::{
     Agents, Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, SettingsFile,
-    Severity, searched_directories,
+    Severity, guarded_directories,
 };
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook, verify_pack};
 
@@ -231,7 +231,7 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
         && (!found.is_empty() || files.iter().all(|file| file.source != HookSource::Explicit));
     if searches {
         // A deleted settings file takes its guards with it, even one of an outer project.
-        for directory in searched_directories(host) {
+        for directory in guarded_directories(host) {
             if !known.contains_key(&directory) {
                 found.push(Project { directory, files: Vec::new() });
             }

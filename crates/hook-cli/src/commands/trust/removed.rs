@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hook_json::text::shortened;
-use hook_settings::searched_directories;
+use hook_settings::guarded_directories;
 use hook_trust::{Grant, TrustStore, TrustStoreError};
 
 use super::reviewed::ProjectHooks;
@@ -38,7 +38,7 @@ pub(super) fn find(
     let sources = context.sources();
     let is_read =
         |agent: &str| sources.iter().any(|source| source.agents.iter().any(|it| it == agent));
-    let around = searched_directories(context.project()).into_iter();
+    let around = guarded_directories(context.project()).into_iter();
     let around = around.filter(|folder| projects.iter().all(|known| known.directory != *folder));
     let around: Vec<PathBuf> = around.collect();
     let known = projects.iter().filter(|project| !project.has_errors);
