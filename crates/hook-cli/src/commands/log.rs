@@ -92,9 +92,7 @@ pub(super) fn kept_calls() -> Result<impl Iterator<Item = JsonObject>> {
 }
 
 /// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.
-pub(super) fn read_calls(
-    path: &Path,
-) -> Result<Option<impl Iterator<Item = JsonObject> + use<>>> {
+pub(super) fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject> + use<>>> {
     let file: File = match regular_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
