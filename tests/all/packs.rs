@@ -1,6 +1,8 @@
 //! Packs from the command itself, from folders and from git repositories.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -667,4 +669,164 @@ fn the_packs_with_hooks_are_added_and_run() {
         ],
     );
     assert_eq!(fired.status, 0, "{fired:?}");
+}
+
+/// Serves the repositories in a folder over http on this machine, each request by `git http-backend`.
+/// Returns the URL.
+fn serve(root: PathBuf) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A client may be gone meanwhile.
+            let _ = answer(stream, &root);
+        }
+    });
+    url
+}
+
+/// Answers a request, as a server does that calls a program of CGI.
+fn answer(mut stream: TcpStream, root: &Path) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let mut words = line.split(' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut backend = Command::new("git");
+    backend
+        .arg("http-backend")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_PROJECT_ROOT", root)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REQUEST_METHOD", method)
+        .env("PATH_INFO", path)
+        .env("QUERY_STRING", query);
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        let Some((name, value)) = header.trim().split_once(": ") else { break };
+        match &*name.to_lowercase() {
+            "content-length" => length = value.parse().unwrap(),
+            "content-type" => _ = backend.env("CONTENT_TYPE", value),
+            "content-encoding" => _ = backend.env("HTTP_CONTENT_ENCODING", value),
+            "git-protocol" => _ = backend.env("GIT_PROTOCOL", value),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    backend.env("CONTENT_LENGTH", length.to_string());
+    let mut child = backend.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    child.stdin.take().unwrap().write_all(&body)?;
+    let output = child.wait_with_output()?.stdout;
+    let status = output.strip_prefix(b"Status: ").map_or(&b"200 OK"[..], |rest| {
+        rest.split(|byte| *byte == b'\r').next().unwrap_or_default()
+    });
+    stream.write_all(&[b"HTTP/1.1 ", status, b"\r\nConnection: close\r\n"].concat())?;
+    stream.write_all(&output)
+}
+
+#[test]
+fn a_server_on_this_machine_gives_tags_and_commits_and_what_moved_is_shown() {
+    let project = Project::new();
+    let (repository, _) = repository(&project);
+    let first = git(&repository, &["rev-parse", "HEAD"]);
+    let url = format!("{}/guards-repository/.git", serve(project.home()));
+    let added = run(&project, &["add", &format!("{url}@v1"), "--shared", "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    assert_eq!(lock(&project)["packs"]["guards"]["commit"], first);
+
+    let by_commit = Project::new();
+    let added = run(&by_commit, &["add", &format!("{url}@{first}"), "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    assert_eq!(of_write(&by_commit), "block");
+
+    // The tag moves: the lock's commit counts, and an update shows the move.
+    fs::write(repository.join("README.md"), "new\n").unwrap();
+    let second = commit(&repository, "v1");
+    let colleague = Project::new();
+    colleague.write(".hooks/packs.lock", &project.read(".hooks/packs.lock"));
+    let added = run(&colleague, &["add", "--yes"]);
+    assert_eq!(added.status, 0, "{added:?}");
+    assert_eq!(lock(&colleague), lock(&project));
+    let shown = run(&project, &["update", "--shared"]);
+    assert_eq!(shown.status, 1, "{shown:?}");
+    assert!(shown.stderr.contains(&second), "{shown:?}");
+
+    // The branch is forced, and nothing has the commit any more.
+    git(&repository, &["checkout", "--quiet", "--orphan", "other"]);
+    git(&repository, &["commit", "--quiet", "--message", "z"]);
+    git(&repository, &["branch", "-D", "main"]);
+    git(&repository, &["tag", "--force", "v1"]);
+    git(&repository, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&repository, &["gc", "--quiet", "--prune=now"]);
+    let stranger = Project::new();
+    stranger.write(".hooks/packs.lock", &project.read(".hooks/packs.lock"));
+    let refused = run(&stranger, &["add", "--yes"]);
+    assert_eq!(refused.status, 1, "{refused:?}");
+    assert!(refused.stderr.contains(&first), "{refused:?}");
+    assert!(copies(&stranger, "guards").is_empty());
+}
+
+#[test]
+fn ssh_is_the_user_s_program_and_not_one_of_a_variable() {
+    let project = Project::new();
+    let (repository, _) = repository(&project);
+    let made = project.home().join("made");
+    let programs = project.home().join("programs");
+    fs::create_dir(&programs).unwrap();
+    let ssh = programs.join("ssh");
+    let add = |script: &str| {
+        fs::write(&ssh, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&ssh, mode).unwrap();
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+        let url = format!("ssh://git.example{}@v1", repository.display());
+        Hook::new(&project, &["add", &url, "--yes"])
+            .env("PATH", &path)
+            .env("GIT_SSH_COMMAND", &format!("touch {}", made.display()))
+            .env("GIT_SSH", "/nothing/there")
+            .run()
+    };
+    let refused = add("#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n");
+    assert_eq!(refused.status, 1, "{refused:?}");
+    assert!(refused.stderr.contains("Host key verification failed"), "{refused:?}");
+    // The last argument is the command of the other machine.
+    let added = add("#!/bin/sh\nfor command; do :; done\nexec sh -c \"$command\"\n");
+    assert_eq!(added.status, 0, "{added:?}");
+    assert!(!made.exists());
+    assert_eq!(of_write(&project), "block");
+}
+
+#[test]
+fn the_list_shows_what_a_pack_refused_lately() {
+    let project = Project::new();
+    assert_eq!(run(&project, &["add", "git-safety", "secrets"]).status, 0);
+    for command in ["git status", "git reset --hard", "git reset --hard a", "git reset --hard b"] {
+        for _ in 0..2 {
+            let event = json!({
+                "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.path(),
+                "tool_name": "Bash", "tool_input": { "command": command },
+            });
+            let bridge = Hook::new(&project, &["bridge", "claude", "PreToolUse"]);
+            assert_eq!(bridge.stdin(event.to_string()).run().status, 0);
+        }
+    }
+    let listed = run(&project, &["packs", "--json"]).lines()[0]["packs"].clone();
+    let refused = |name: &str| {
+        let packs = listed.as_array().unwrap();
+        packs.iter().find(|pack| pack["pack"] == name).unwrap()["refused"].clone()
+    };
+    assert_eq!(refused("secrets"), Value::Null);
+    let refused = refused("git-safety");
+    assert_eq!(refused["count"], 6, "{refused}");
+    let last = refused["last"].as_array().unwrap();
+    let about: Vec<&str> = last.iter().filter_map(|call| call["about"].as_str()).collect();
+    assert_eq!(about, ["git reset --hard a", "git reset --hard b", "git reset --hard b"]);
+    assert_eq!(last[0]["rule"], "discard-changes", "{refused}");
+    let listed = run(&project, &["packs"]);
+    assert!(listed.stdout.contains("refused or asked about 6 calls lately"), "{listed:?}");
+    assert!(listed.stdout.contains("discard-changes  git reset --hard b"), "{listed:?}");
 }

@@ -341,3 +341,32 @@ fn a_file_that_cannot_be_read_blocks_tools() {
     std::os::unix::fs::symlink("nowhere", folder.join("team.toml")).unwrap();
     assert_eq!(of_command(&project, "ls"), "block");
 }
+
+#[test]
+fn the_tests_in_a_project_s_rules_are_played_with_its_scenarios() {
+    let project = Project::new();
+    assert_eq!(run(&project, &["test"]).status, 64);
+    let rules = |expected: &str| {
+        let test = "[[rule.test]]\nshell = \"make deploy\"\nexpect = ";
+        project.write(".hooks/rules/team.toml", &format!("{NO_DEPLOYS}{test}\"{expected}\"\n"));
+    };
+    project.write(
+        "tests/a.toml",
+        "[[test]]\nname = \"a\"\nevent = \"BeforeTool\"\ninput.tool_name = \"run_shell_command\"\n\
+         input.tool_input = { command = \"ls\" }\nexpect = { decision = \"proceed\" }\n",
+    );
+    rules("deny");
+    for arguments in [&["test"][..], &["test", "tests/a.toml"]] {
+        let passed = run(&project, arguments);
+        assert_eq!(passed.status, 0, "{passed:?}");
+        assert!(passed.stdout.contains("1 test of 1 file passed"), "{passed:?}");
+    }
+    rules("pass");
+    for arguments in [&["test"][..], &["test", "tests/a.toml"]] {
+        let failed = run(&project, arguments);
+        assert_eq!(failed.status, 1, "{failed:?}");
+        assert!(failed.stdout.contains("`make deploy` is deny"), "{failed:?}");
+    }
+    let filtered = run(&project, &["test", "tests/a.toml", "--filter", "a"]);
+    assert_eq!(filtered.status, 0, "{filtered:?}");
+}

@@ -19,10 +19,12 @@ const COMMAND: &str = "cd web && npm ci && NODE_ENV=production npm run build -- 
 const PATTERN: &str = r"(?i)\brm\s+(-[a-z]*r[a-z]*f|-[a-z]*f[a-z]*r)\s+(/|~|\$HOME)|\bgit\s+push\s+.*(--force|-f\b)|\bdd\s+.*of=/dev/|\bmkfs(\.\w+)?\b|\bterraform\s+destroy\b|\bkubectl\s+delete\b|\bdrop\s+(table|database)\b|\bchmod\s+-R\s+777\b|\bcurl\b.*\|\s*(ba)?sh\b|\bnpm\s+publish\b";
 
 fn main() {
-    let load = Instant::now();
-    let files: Vec<RuleFile> =
-        PACKS.iter().map(|pack| RuleFile::parse(pack.name, pack.rules)).collect();
-    let load = load.elapsed();
+    let load = |parse: fn(&str, &str) -> RuleFile| {
+        let start = Instant::now();
+        let files: Vec<_> = PACKS.iter().map(|pack| parse(pack.name, pack.rules)).collect();
+        (files, start.elapsed())
+    };
+    let ((_, whole), (files, deferred)) = (load(RuleFile::parse), load(RuleFile::parse_deferred));
     let count: usize = files.iter().map(RuleFile::len).sum();
     let sets: Vec<Rules> = files.into_iter().map(|file| Rules::new([file])).collect();
     let directories = test_directories();
@@ -44,7 +46,7 @@ fn main() {
         }));
     }
     println!("{count} rules of {} files, a command of {} characters", sets.len(), COMMAND.len());
-    println!("loading     {load:?}");
+    println!("loading       {deferred:?}, all at once {whole:?}");
     for (name, mut times) in
         [("decision", rules), ("of it reading", read), ("expression", expression)]
     {

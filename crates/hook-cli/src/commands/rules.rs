@@ -9,13 +9,13 @@ use clap::{Args, Subcommand};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_rules::{Call, Decision, Directories, Effect, MAX_FILE, RuleFile, Rules};
-use hook_settings::{RuleSet, excepted_rules};
+use hook_settings::{RuleSet, SettingsFile, excepted_rules};
 use hook_shell::invocations::{UNKNOWN, read};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
+use crate::exit_code::{self, Status};
 use crate::output::{Printer, Tone};
 use crate::render::plural;
 
@@ -181,11 +181,43 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
         tested.push(RuleFile::parse(&name, &String::from_utf8_lossy(&bytes)));
     }
     if files.is_empty() {
-        for set in found(context)? {
-            failures.extend(set.unreadable.map(|reason| format!("{}: {reason}", set.name)));
-            tested.push(Arc::unwrap_or_clone(set.file));
-        }
+        (tested, failures) = files_of(found(context)?);
     }
+    report(tested, failures, context, printer).await
+}
+
+/// Plays the tests in the rule files of a project, or of other settings too, and shows the outcome.
+/// Returns `None` if there are no rules.
+pub(super) async fn test_found(
+    is_wanted: impl Fn(&SettingsFile) -> bool,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result<Option<Status>> {
+    let settings = context.settings_files()?.into_iter().filter(is_wanted);
+    let (tested, failures) = files_of(settings.flat_map(|file| file.rules));
+    match tested.is_empty() {
+        true => Ok(None),
+        false => report(tested, failures, context, printer).await.map(Some),
+    }
+}
+
+/// Returns rule files, and what is wrong with those that cannot be read.
+fn files_of(sets: impl IntoIterator<Item = RuleSet>) -> (Vec<RuleFile>, Vec<String>) {
+    let (mut files, mut failures) = (Vec::new(), Vec::new());
+    for set in sets {
+        failures.extend(set.unreadable.map(|reason| format!("{}: {reason}", set.name)));
+        files.push(Arc::unwrap_or_clone(set.file));
+    }
+    (files, failures)
+}
+
+/// Plays the tests of rule files, and shows the outcome.
+async fn report(
+    mut tested: Vec<RuleFile>,
+    mut failures: Vec<String>,
+    context: &Context,
+    printer: &mut Printer,
+) -> Result {
     tested.iter_mut().for_each(RuleFile::check);
     let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
     let directories = directories(context);

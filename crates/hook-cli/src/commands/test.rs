@@ -13,10 +13,10 @@ use hook_bus::script::{Scenario, SelectedTests, TestReport, play_tests, scenario
 use hook_files::regular_file;
 use hook_files::replace::replace_file;
 use hook_protocol::Events;
-use hook_settings::Pack;
+use hook_settings::{HookSource, Pack, SettingsFile};
 use tokio_util::sync::CancellationToken;
 
-use super::{is_same_file, with_hooks};
+use super::{is_same_file, rules, with_hooks};
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code;
@@ -27,9 +27,11 @@ use crate::render::{self, TestOutcome, TestRun};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Only hooks of the project run, or those of --settings, so that the outcome is
-the same for everybody; --user adds those of the user and of the machine.
+the same for everybody; --user adds those of the user and of the machine. The
+tests in their files of rules are played, too; without a FILE only those.
 
 Examples:
+  hook test
   hook test tests/hooks.toml
   hook test tests --filter guard --fail-fast
   hook test tests --junit target/hooks.xml
@@ -46,7 +48,7 @@ A scenario is TOML:
 Exit code: 1 if a test failed or was not played, or none was found; else 0.")]
 pub(crate) struct Arguments {
     /// Scenarios, or folders: every *.toml in and below them
-    #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::AnyPath)]
     scenarios: Vec<PathBuf>,
     /// Only tests whose FILE::NAME contains this text; may be given several times
     #[arg(long, value_name = "TEXT")]
@@ -89,6 +91,40 @@ struct File {
 }
 
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
+    let scenarios = match arguments.scenarios.is_empty() {
+        true => None,
+        false => Some(run_scenarios(arguments, context, printer).await?),
+    };
+    let of_scenarios = !arguments.filter.is_empty()
+        || arguments.list
+        || arguments.update
+        || arguments.junit.is_some()
+        || arguments.fail_fast && scenarios.is_some_and(|status| status != exit_code::PROCEED);
+    let rules = match of_scenarios {
+        true => None,
+        false => rules::test_found(|file| arguments.tests_rules_of(file), context, printer).await?,
+    };
+    match (scenarios, rules) {
+        (None, None) => {
+            let text = "there are no rules whose tests could be played, and no scenario was named";
+            Err(CommandError::Usage(text.to_owned()))
+        }
+        (Some(exit_code::PROCEED), Some(status)) | (Some(status), _) | (None, Some(status)) => {
+            Ok(status)
+        }
+    }
+}
+
+impl Arguments {
+    /// Returns `true` if the rules beside a settings file are tested. Those of a pack were when it was
+    /// added.
+    fn tests_rules_of(&self, file: &SettingsFile) -> bool {
+        let is_own = matches!(file.source, HookSource::Project | HookSource::Explicit);
+        file.pack.is_none() && (is_own || self.user)
+    }
+}
+
+async fn run_scenarios(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let (events, _) = context.events();
     let Some(files) = read(arguments, &events, printer)? else { return Ok(exit_code::FAILURE) };
     if files.iter().all(|file| file.selected.is_empty()) {
@@ -138,7 +174,7 @@ pub(super) async fn play_pack(
     let project =
         tempfile::tempdir().map_err(CommandError::write("a folder", &std::env::temp_dir()))?;
     let context = context.of_pack(pack, project.path());
-    Ok(run(&arguments, &context, printer).await? == exit_code::PROCEED)
+    Ok(run_scenarios(&arguments, &context, printer).await? == exit_code::PROCEED)
 }
 
 /// Reads all scenarios before any is played. Returns `None` if one is invalid; the problem is then

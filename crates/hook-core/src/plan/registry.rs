@@ -167,9 +167,7 @@ impl HookRegistry {
                     diagnostics.push(problem.diagnostic);
                     let set =
                         RuleSet::blocking(pack, &reason, events_named(&pack.locked.guards, events));
-                    hooks.extend(
-                        factory.rule_hooks(&[set], false, &excepted, runner, project).map(Arc::new),
-                    );
+                    hooks.extend(factory.rule_hooks(&[set], false, &excepted).map(Arc::new));
                     continue;
                 }
                 (_, Some(problem)) => {
@@ -193,7 +191,7 @@ impl HookRegistry {
             let are_agreed = !file.rules.is_empty()
                 && file.source == HookSource::Project
                 && policy.agreed_packs(file.project(project)).contains_key(PROJECT_RULES);
-            let rules = factory.rule_hooks(&file.rules, are_agreed, &excepted, runner, project);
+            let rules = factory.rule_hooks(&file.rules, are_agreed, &excepted);
             hooks.extend(rules.map(Arc::new));
         }
         let missing_guards =
