@@ -267,6 +267,11 @@ impl HookEventHandler {
         }
     }
 
+    /// Returns the default time limit of requests.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
     /// Returns the host's part of inputs.
     pub(crate) fn host(&self) -> &HostContext {
         &self.host

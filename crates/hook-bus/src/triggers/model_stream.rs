@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 use super::advice::add_warnings;
 use super::model::{
-    AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, error_response,
-    fire_after_model_hook, fire_before_model_hook, fire_before_tool_selection_hook,
+    AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, add_context,
+    error_response, fire_after_model_hook, fire_before_model_hook, fire_before_tool_selection_hook,
     fire_on_response,
 };
 use crate::host::AgentHost;
@@ -165,6 +165,7 @@ where
         suppress_output: false,
         warnings: Vec::new(),
     };
+    call.request = add_context(&call, &mut result.warnings);
     let selected = fire_before_tool_selection_hook(host, &call).await;
     result.add_advice(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
     call.request = selected.request;
@@ -413,7 +414,7 @@ impl<E> ModelAnswer<'_, E> {
                 let response = self.apply_result(after);
                 self.result.response = Some(response);
             }
-            Err(error) if self.host.hook_system().is_some() => {
+            Err(error) if self.host.has_hooks() => {
                 let warning =
                     format!("the chunks of an answer made no response for hooks: {error}");
                 tracing::warn!(target: "hook::event", "{}", OneLine(&warning));
