@@ -13,7 +13,10 @@ use hook_bus::triggers::{
 };
 use hook_bus::{AgentHost, Approval, Sdk};
 use hook_json::{ObjectWriter, RawJson, RawObject};
-use hook_protocol::{BeforeAgentInput, BeforeToolInput, NotificationInput};
+use hook_protocol::{
+    BeforeAgentInput, BeforeToolInput, NotificationInput, PreCompressInput, SessionEndInput,
+    SessionStartInput,
+};
 use hook_tests::{Project, Served, fields, object, value, workspace};
 use serde_json::{Value, json};
 
@@ -149,11 +152,11 @@ async fn play(agent: &Arc<Agent>, host: &AgentHost) -> Value {
         "tool" => {
             let input = BeforeToolInput::try_from(fields(call.clone())).unwrap();
             let call = ToolCall::new(input.tool_name, input.tool_input);
-            let result = execute_tool_with_hooks(host, call, async |input: RawObject| {
-                match agent.run(value(input.as_raw())) {
-                    Ok(result) => ToolResult::read(&raw(&result)).unwrap(),
-                    Err(error) => ToolResult::failed(error),
-                }
+            let result = execute_tool_with_hooks(host, call, async |input: RawObject| match agent
+                .run(value(input.as_raw()))
+            {
+                Ok(result) => ToolResult::read(&raw(&result)).unwrap(),
+                Err(error) => ToolResult::failed(error),
             });
             let result = result.await;
             written(|out| result.write_outcome(out))
@@ -165,29 +168,32 @@ async fn play(agent: &Arc<Agent>, host: &AgentHost) -> Value {
             written(|out| result.write_outcome(out))
         }
         "turn-end" => {
-            let turn = (call["prompt"].as_str().unwrap(), call["prompt_response"].as_str().unwrap());
+            let turn =
+                (call["prompt"].as_str().unwrap(), call["prompt_response"].as_str().unwrap());
             let result = fire_after_agent_hook(host, turn).await;
             written(|out| result.write_outcome(out))
         }
         event => {
             let fields = fields(call.clone());
             let result = match event {
-                "session-start" => fire_session_start_hook(host, input(fields)).await,
-                "session-end" => fire_session_end_hook(host, input(fields)).await,
-                "pre-compress" => fire_pre_compress_hook(host, input(fields)).await,
+                "session-start" => {
+                    fire_session_start_hook(host, SessionStartInput::try_from(fields).unwrap())
+                        .await
+                }
+                "session-end" => {
+                    fire_session_end_hook(host, SessionEndInput::try_from(fields).unwrap()).await
+                }
+                "pre-compress" => {
+                    fire_pre_compress_hook(host, PreCompressInput::try_from(fields).unwrap()).await
+                }
                 "notification" => {
-                    let notification = NotificationInput::try_from(fields).unwrap();
-                    fire_notification_hook(host, notification).await
+                    fire_notification_hook(host, NotificationInput::try_from(fields).unwrap()).await
                 }
                 other => panic!("there is no trigger {other}"),
             };
             written(|out| result.write_outcome(out))
         }
     }
-}
-
-fn input<P: TryFrom<hook_json::JsonObject>>(fields: hook_json::JsonObject) -> P {
-    P::try_from(fields).unwrap_or_else(|_| panic!("the scenario's call is no input of its event"))
 }
 
 async fn play_model(agent: &Arc<Agent>, host: &AgentHost) -> Value {

@@ -30,9 +30,10 @@ impl Client {
         let (output, reader) = duplex(64 * 1024);
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        let serving = tokio::spawn(async move {
-            serve_client(&system, input, output, &stopped).await.unwrap()
-        });
+        let serving =
+            tokio::spawn(
+                async move { serve_client(&system, input, output, &stopped).await.unwrap() },
+            );
         let mut client = Self { writer, reader: BufReader::new(reader), serving, stop };
         assert_eq!(client.receive().await["type"], "hook-hello");
         client
@@ -113,7 +114,7 @@ async fn a_trigger_that_cannot_be_read_has_an_error_for_a_result() {
     };
     let body = json!({"model": "m", "contents": "Hi"});
     for (message, expected) in [
-        (trigger("t", "tea", call.clone()), "field `trigger`: expected one of `tool`, `model`,"),
+        (trigger("t", "tea", call.clone()), "field `trigger`: expected one of `tool` `model`"),
         (with("trigger", Value::Null), "field `trigger`: expected one of"),
         (with("call", Value::Null), "field `call`: expected an object, found nothing"),
         (with("call", json!([])), "field `call`: expected an object, found an array"),
@@ -121,17 +122,20 @@ async fn a_trigger_that_cannot_be_read_has_an_error_for_a_result() {
         (with("call", json!({"tool_name": "", "tool_input": {}})), "field `tool_name`: expected"),
         (with("session", json!(7)), "field `session`: expected an object"),
         (with("session", json!({"cwd": 7})), "field `cwd`: expected a string"),
-        (with("session", json!({"maxContinuations": -1})), "field `session.maxContinuations`"),
+        (with("session", json!({"maxContinuations": -1})), "field `maxContinuations`"),
         (with("deadlineMs", json!("soon")), "field `deadlineMs`: expected"),
         (with("runToken", json!(7)), "field `runToken`: expected a string"),
-        (trigger("t", "model", json!({"sdk": "tea", "request": body})), "field `call.sdk`"),
-        (trigger("t", "model", json!({"chunks": "all", "request": body})), "field `call.chunks`"),
+        (trigger("t", "model", json!({"sdk": "tea", "request": body})), "field `sdk`"),
+        (trigger("t", "model", json!({"chunks": "all", "request": body})), "field `chunks`"),
         (trigger("t", "model", json!({"request": 7})), "field `llm_request`: expected an object"),
         (trigger("t", "notification", json!({"message": ""})), "field `message`: expected"),
         (trigger("t", "session-start", json!({"source": "tea"})), "field `source`: expected"),
     ] {
         let result = client.ask(&message).await;
-        assert_eq!((&result["type"], &result["triggerId"]), (&json!("hook-trigger-result"), &json!("t")));
+        assert_eq!(
+            (&result["type"], &result["triggerId"]),
+            (&json!("hook-trigger-result"), &json!("t"))
+        );
         let (code, text) = error(&result);
         assert!(code == "invalid_request" && text.contains(expected), "{text}\n{expected}");
     }
@@ -174,7 +178,10 @@ async fn a_result_after_a_cancellation_is_dropped_and_no_hook_sees_it() {
     let mut client = Client::of(&project).await;
     let call = client.ask(&tool("t")).await;
     let cancelled = client.ask(&cancel("t")).await;
-    assert_eq!(cancelled, json!({"type": "hook-host-call-cancelled", "hostCallId": call["hostCallId"]}));
+    assert_eq!(
+        cancelled,
+        json!({"type": "hook-host-call-cancelled", "hostCallId": call["hostCallId"]})
+    );
     let result = client.receive().await;
     assert_eq!((&result["triggerId"], error(&result).0), (&json!("t"), "cancelled"));
     client.answer(&call, json!({"llmContent": "late"})).await;
@@ -200,7 +207,10 @@ async fn an_id_that_is_in_use_is_refused_and_the_first_trigger_goes_on() {
     let mut client = Client::of(&Project::new()).await;
     let call = client.ask(&tool("t")).await;
     let refusal = client.ask(&trigger("t", "prompt", json!({"prompt": "p"}))).await;
-    assert_eq!((&refusal["type"], &refusal["request"]), (&json!("hook-error"), &json!("hook-trigger")));
+    assert_eq!(
+        (&refusal["type"], &refusal["request"]),
+        (&json!("hook-error"), &json!("hook-trigger"))
+    );
     assert_eq!(refusal["error"]["code"], "duplicate_id");
     client.answer(&call, json!({"llmContent": "done"})).await;
     assert_eq!(client.receive().await["result"]["outcome"], "ran");
@@ -283,7 +293,8 @@ async fn hooks_of_the_client_itself_see_its_triggers() {
     assert_eq!(client.ask(&guard).await["type"], "hook-registered");
     let call = client.ask(&tool("t")).await;
     assert_eq!((&call["type"], &call["input"]["tool_name"]), (&json!("hook-call"), &json!("t")));
-    let answer = json!({"type": "hook-answer", "callId": call["callId"], "action": "block", "reason": "no"});
+    let answer =
+        json!({"type": "hook-answer", "callId": call["callId"], "action": "block", "reason": "no"});
     let result = client.ask(&answer).await;
     assert_eq!(result["result"]["outcome"], "blocked", "{result}");
 }
@@ -328,12 +339,18 @@ async fn triggers_of_a_client_are_limited_in_number() {
 
 #[tokio::test]
 async fn at_the_end_of_input_what_needs_the_client_is_cancelled_and_the_rest_answered() {
-    let project = Project::with_hook("BeforeAgent", "sleep 0.2; echo '{\"decision\": \"block\", \"reason\": \"no\"}'");
+    let project = Project::with_hook(
+        "BeforeAgent",
+        "sleep 0.2; echo '{\"decision\": \"block\", \"reason\": \"no\"}'",
+    );
     let mut client = Client::of(&project).await;
     let call = client.ask(&tool("t")).await;
     client.send(&trigger("p", "prompt", json!({"prompt": "p"}))).await;
     client.writer.shutdown().await.unwrap();
-    assert_eq!(client.receive().await, json!({"type": "hook-host-call-cancelled", "hostCallId": call["hostCallId"]}));
+    assert_eq!(
+        client.receive().await,
+        json!({"type": "hook-host-call-cancelled", "hostCallId": call["hostCallId"]})
+    );
     assert_eq!(error(&client.receive().await).0, "cancelled");
     assert_eq!(client.receive().await["result"]["outcome"], "refused");
     assert_eq!(client.serving.await.unwrap(), ClientEnd::Finished);

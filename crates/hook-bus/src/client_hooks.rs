@@ -33,8 +33,8 @@ impl ClientHooks {
         input.base.cwd = Some(cwd);
         input.base.transcript_path = Some(transcript_path);
         input.add_extra(&self.extra);
-        let mut request = HookExecutionRequest::typed(input)
-            .with_host_services(Arc::clone(&self.services));
+        let mut request =
+            HookExecutionRequest::typed(input).with_host_services(Arc::clone(&self.services));
         if let Some(token) = &self.run_token {
             request = request.with_run_token(token.clone());
         }

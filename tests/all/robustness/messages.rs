@@ -186,9 +186,33 @@ fn valid_triggers() -> Vec<Value> {
 #[test]
 fn every_trigger_gets_one_result_or_is_refused_and_none_that_a_hook_denies_goes_on() {
     const WORDS: &[&str] = &[
-        "type", "hook-trigger", "hook-trigger-chunk", "hook-trigger-cancel", "triggerId", "trigger", "call", "chunk",
-        "tool", "model", "prompt", "turn-end", "session", "session_id", "maxContinuations", "deadlineMs", "runToken",
-        "tool_name", "tool_input", "request", "llm_request", "sdk", "chunks", "each", "context", "contents", "t",
+        "type",
+        "hook-trigger",
+        "hook-trigger-chunk",
+        "hook-trigger-cancel",
+        "triggerId",
+        "trigger",
+        "call",
+        "chunk",
+        "tool",
+        "model",
+        "prompt",
+        "turn-end",
+        "session",
+        "session_id",
+        "maxContinuations",
+        "deadlineMs",
+        "runToken",
+        "tool_name",
+        "tool_input",
+        "request",
+        "llm_request",
+        "sdk",
+        "chunks",
+        "each",
+        "context",
+        "contents",
+        "t",
     ];
     let runtime = runtime();
     let system = system_of(|hook| hook.fail_behavior(FailBehavior::Block));

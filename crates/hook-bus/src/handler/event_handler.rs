@@ -660,7 +660,7 @@ impl EarlyEnd {
     }
 }
 
-async fn deadline_passed(deadline: Option<Instant>) {
+pub(crate) async fn deadline_passed(deadline: Option<Instant>) {
     match deadline {
         // Without a runtime there are only inline hooks, which nothing cuts off.
         Some(deadline) if Handle::try_current().is_ok() => {

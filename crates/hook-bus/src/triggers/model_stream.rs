@@ -8,7 +8,7 @@ use std::future::Future;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use hook_json::text::OneLine;
-use hook_json::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject, keywords};
 use hook_protocol::{AfterModelInput, RequestInput};
 use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
@@ -24,16 +24,18 @@ use super::model::{
 };
 use crate::host::AgentHost;
 
-/// The parts of an answer that AfterModel hooks see.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ChunkHooks {
-    /// Only the complete answer.
-    #[default]
-    Complete,
-    /// Each chunk that shows text, before it is passed on, and then the complete answer. The field
-    /// `chunk_index` in a hook's input marks a chunk. Events that only repeat text (some SDKs end
-    /// with them) are not passed on; their content is in the complete answer.
-    Each,
+keywords! {
+    /// The parts of an answer that AfterModel hooks see.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum ChunkHooks {
+        /// Only the complete answer.
+        #[default]
+        Complete = "complete",
+        /// Each chunk that shows text, before it is passed on, and then the complete answer. The
+        /// field `chunk_index` in a hook's input marks a chunk. Events that only repeat text (some
+        /// SDKs end with them) are not passed on; their content is in the complete answer.
+        Each = "each",
+    }
 }
 
 /// A part of an answer, for the display.
@@ -126,7 +128,7 @@ enum AnswerSource<'a, E> {
 /// use futures::stream;
 /// use hook_bus::triggers::{ChunkHooks, ModelCall, call_model_with_hooks};
 /// use hook_bus::{AgentHost, HookSystem, Sdk};
-/// use hook_json::{RawJson, RawObject};
+/// use hook_json::{RawJson, RawObject, keywords};
 /// # fn object(text: &str) -> RawObject { RawJson::parse(text).unwrap().try_into().unwrap() }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), std::io::Error> {

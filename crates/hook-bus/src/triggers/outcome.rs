@@ -1,6 +1,6 @@
 //! The JSON form of results, as clients of a server get them (reference/messages.md).
 
-use hook_json::ObjectWriter;
+use hook_json::{ObjectWriter, RawObject};
 
 use super::advice::HookAdvice;
 use super::agent::{
@@ -18,8 +18,7 @@ impl ToolResult {
             ToolVerdict::Replaced { reason } => ("replaced", Some(reason), true),
             ToolVerdict::Stopped { reason, ran } => ("stopped", Some(reason), *ran),
         };
-        out.text("outcome", outcome);
-        out.optional_text("reason", reason.map(String::as_str));
+        write_decision(outcome, None, reason, out);
         out.bool("ran", ran);
         out.object("result", |out| {
             self.write(out);
@@ -43,12 +42,9 @@ impl ModelCallResult {
             ModelVerdict::Stopped { reason, called } => ("stopped", Some(reason), *called),
             ModelVerdict::Interrupted => ("interrupted", None, true),
         };
-        out.text("outcome", outcome);
-        out.optional_text("reason", reason.map(String::as_str));
+        write_decision(outcome, None, reason, out);
         out.bool("called", called);
-        if let Some(response) = &self.response {
-            out.raw("response", response.as_raw());
-        }
+        write_object("response", self.response.as_ref(), out);
         out.optional_text("toolsWithheld", self.tools_withheld.as_deref());
         out.optional_text("forNextRequest", self.for_next_request.as_deref());
         out.optional_text("forUser", self.for_user.as_deref());
@@ -60,50 +56,32 @@ impl ModelCallResult {
 impl BeforeAgentHookResult {
     /// Writes the outcome of the prompt.
     pub fn write_outcome(&self, out: &mut ObjectWriter<'_>) {
-        match &self.decision {
-            BeforeAgentDecision::Proceed { prompt } => {
-                out.text("outcome", "proceed");
-                out.text("prompt", prompt);
-            }
-            BeforeAgentDecision::Refuse { reason } => {
-                out.text("outcome", "refused");
-                out.text("reason", reason);
-            }
-            BeforeAgentDecision::Stop { reason } => {
-                out.text("outcome", "stopped");
-                out.text("reason", reason);
-            }
-        }
-        if let Some(message) = &self.message {
-            out.raw("message", message.as_raw());
-        }
-        self.advice.write(out);
-        out.texts("warnings", &self.warnings);
+        let (outcome, prompt, reason) = match &self.decision {
+            BeforeAgentDecision::Proceed { prompt } => ("proceed", Some(prompt), None),
+            BeforeAgentDecision::Refuse { reason } => ("refused", None, Some(reason)),
+            BeforeAgentDecision::Stop { reason } => ("stopped", None, Some(reason)),
+        };
+        write_decision(outcome, prompt, reason, out);
+        write_object("message", self.message.as_ref(), out);
+        write_advice(&self.advice, &self.warnings, out);
     }
 }
 
 impl AfterAgentHookResult {
     /// Writes the outcome of the turn.
     pub fn write_outcome(&self, out: &mut ObjectWriter<'_>) {
-        match &self.end {
-            TurnEnd::Done => out.text("outcome", "done"),
-            TurnEnd::Continue { prompt } => {
-                out.text("outcome", "continue");
-                out.text("prompt", prompt);
-            }
-            TurnEnd::LimitReached { reason, continuations } => {
-                out.text("outcome", "limit-reached");
-                out.text("reason", reason);
-                out.integer("continuations", (*continuations).into());
-            }
-            TurnEnd::Stop { reason } => {
-                out.text("outcome", "stopped");
-                out.text("reason", reason);
-            }
+        let (outcome, prompt, reason) = match &self.end {
+            TurnEnd::Done => ("done", None, None),
+            TurnEnd::Continue { prompt } => ("continue", Some(prompt), None),
+            TurnEnd::LimitReached { reason, .. } => ("limit-reached", None, Some(reason)),
+            TurnEnd::Stop { reason } => ("stopped", None, Some(reason)),
+        };
+        write_decision(outcome, prompt, reason, out);
+        if let TurnEnd::LimitReached { continuations, .. } = self.end {
+            out.integer("continuations", continuations.into());
         }
         write_flag("clearContext", self.clear_context, out);
-        self.advice.write(out);
-        out.texts("warnings", &self.warnings);
+        write_advice(&self.advice, &self.warnings, out);
     }
 }
 
@@ -112,19 +90,32 @@ impl LifecycleHookResult {
     pub fn write_outcome(&self, out: &mut ObjectWriter<'_>) {
         out.optional_text("stop", self.stop.as_deref());
         out.optional_text("refused", self.refused.as_deref());
-        if let Some(compaction) = &self.compaction {
-            out.raw("compaction", compaction.as_raw());
-        }
-        self.advice.write(out);
-        out.texts("warnings", &self.warnings);
+        write_object("compaction", self.compaction.as_ref(), out);
+        write_advice(&self.advice, &self.warnings, out);
     }
 }
 
-impl HookAdvice {
-    fn write(&self, out: &mut ObjectWriter<'_>) {
-        out.optional_text("forModel", self.for_model.as_deref());
-        out.optional_text("forUser", self.for_user.as_deref());
-        write_flag("suppressOutput", self.suppress_output, out);
+fn write_decision(
+    outcome: &str,
+    prompt: Option<&String>,
+    reason: Option<&String>,
+    out: &mut ObjectWriter<'_>,
+) {
+    out.text("outcome", outcome);
+    out.optional_text("prompt", prompt.map(String::as_str));
+    out.optional_text("reason", reason.map(String::as_str));
+}
+
+fn write_advice(advice: &HookAdvice, warnings: &[String], out: &mut ObjectWriter<'_>) {
+    out.optional_text("forModel", advice.for_model.as_deref());
+    out.optional_text("forUser", advice.for_user.as_deref());
+    write_flag("suppressOutput", advice.suppress_output, out);
+    out.texts("warnings", warnings);
+}
+
+fn write_object(name: &str, value: Option<&RawObject>, out: &mut ObjectWriter<'_>) {
+    if let Some(value) = value {
+        out.raw(name, value.as_raw());
     }
 }
 

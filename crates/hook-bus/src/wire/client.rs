@@ -40,8 +40,8 @@ use super::triggers::{TriggerEnd, Triggers};
 use crate::audit::{Audit, AuditEntry};
 use crate::bridge::Bridge;
 use crate::bus::PublishError;
-use crate::bus::{Lagged, Subscription};
 use crate::bus::{BusClient, MessageBus, RequestContext, Submitted};
+use crate::bus::{Lagged, Subscription};
 use crate::handler::DeclaredEvent;
 use crate::live::LiveConnection;
 use crate::message::{

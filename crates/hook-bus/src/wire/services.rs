@@ -94,7 +94,7 @@ impl Services {
     /// Cancels all calls, and every later one: the client cannot answer any more. Returns the lines
     /// for that.
     pub(super) fn close(&mut self) -> Vec<Vec<u8>> {
-        self.offer(Vec::new());
+        (self.offered, self.calls) = ClientServices::new([]);
         self.trigger_calls.1 = mpsc::channel(1).1;
         self.cancel(|_| true)
     }
@@ -133,7 +133,12 @@ impl Services {
     }
 
     /// Starts a call with the next number; returns its line.
-    fn start_call(&mut self, line: Vec<u8>, is_of_trigger: bool, mut answer: oneshot::Sender<Outcome>) -> Vec<u8> {
+    fn start_call(
+        &mut self,
+        line: Vec<u8>,
+        is_of_trigger: bool,
+        mut answer: oneshot::Sender<Outcome>,
+    ) -> Vec<u8> {
         let id = self.last_id;
         let (sender, outcome) = oneshot::channel();
         self.pending.insert(id, PendingCall { is_of_trigger, answer: sender });

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hook_json::shape::FieldReader;
+use hook_json::shape::{FieldReader, Required, ShapeError, reject_duplicate_field};
 use hook_json::text::shortened;
-use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject, TooDeep};
-use hook_protocol::{
-    AfterAgentInput, BaseOverrides, BeforeAgentInput, EventPayload, RequestInput,
-};
+use hook_json::{JsonArray, JsonObject, ObjectWriter, RawJson, RawObject, TooDeep};
+use hook_protocol::{AfterAgentInput, BaseOverrides, BeforeAgentInput, EventPayload, RequestInput};
 use hook_translate::Sdk;
 
 use super::live::ErrorReply;
@@ -35,7 +33,7 @@ pub(super) enum TriggerMessage {
     Start(Box<Trigger>),
     /// A trigger that cannot be started; its result is the error.
     Invalid(Arc<str>, TriggerError),
-    /// A chunk of the answer of a trigger's model, with its size in bytes.
+    /// A chunk of the answer of a trigger's model.
     Chunk(Arc<str>, RawJson),
     Cancel(Arc<str>),
     /// A message without a usable id.
@@ -53,15 +51,12 @@ impl TriggerError {
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
-
-    fn invalid(message: impl Into<String>) -> Self {
-        Self::new("invalid_request", message)
-    }
 }
 
-impl From<TooDeep> for TriggerError {
-    fn from(error: TooDeep) -> Self {
-        Self::invalid(error.to_string())
+/// Creates the error of an invalid message.
+impl<E: std::error::Error> From<E> for TriggerError {
+    fn from(error: E) -> Self {
+        Self::new("invalid_request", error.to_string())
     }
 }
 
@@ -100,8 +95,9 @@ impl TriggerMessage {
     /// Reads a message of one of these types.
     pub(super) fn read(kind: &'static str, object: &RawObject) -> Self {
         let fields = object.fields();
-        let unidentified =
-            |problem: &str| Self::Unidentified(ErrorReply::invalid_field(kind, "triggerId", problem));
+        let unidentified = |problem: &str| {
+            Self::Unidentified(ErrorReply::invalid_field(kind, "triggerId", problem))
+        };
         let id: Arc<str> = match fields.get("triggerId").and_then(RawJson::to_text) {
             _ if fields.duplicate_key() == Some("triggerId") => {
                 return unidentified("expected one value, found several");
@@ -109,61 +105,48 @@ impl TriggerMessage {
             Some(id) if id.len() <= MAX_ID => id.into(),
             _ => return unidentified("expected a string of at most 256 bytes"),
         };
-        if let Some(name) = fields.duplicate_key() {
-            let problem = format!("field `{}`: expected one value, found several", shortened(name));
-            return Self::Invalid(id, TriggerError::invalid(problem));
-        }
+        let length = object.as_str().len();
         match kind {
-            CHUNK => Self::Chunk(id, fields.get("chunk").cloned().unwrap_or_else(RawJson::null)),
+            CHUNK => {
+                // Without a usable chunk the answer is interrupted.
+                let chunk = fields.get("chunk").filter(|_| fields.duplicate_key().is_none());
+                Self::Chunk(id, chunk.cloned().unwrap_or_else(RawJson::null))
+            }
             CANCEL => Self::Cancel(id),
-            _ => match Trigger::read(Arc::clone(&id), fields, object.as_str().len()) {
+            _ => match Trigger::read(Arc::clone(&id), fields, length) {
                 Ok(trigger) => Self::Start(Box::new(trigger)),
-                Err(problem) => Self::Invalid(id, TriggerError::invalid(problem)),
+                Err(error) => Self::Invalid(id, error),
             },
         }
     }
 }
 
 impl Trigger {
-    fn read(id: Arc<str>, fields: JsonObject, bytes: usize) -> Result<Self, String> {
-        let shown = |error: hook_json::ShapeError| error.to_string();
+    fn read(id: Arc<str>, fields: JsonObject, bytes: usize) -> Result<Self, TriggerError> {
+        reject_duplicate_field(&fields)?;
         let mut fields = FieldReader::new(fields);
-        let name = fields.text("trigger").map_err(shown)?.unwrap_or_default();
-        let kind = TriggerKind::from_name(&name).ok_or_else(|| {
-            let expected = TriggerKind::EXPECTED;
-            format!("field `trigger`: expected {expected}, found {:?}", shortened(&name))
-        })?;
-        let deadline = fields.any("deadlineMs").map_or(Ok(None), |value| read_deadline(&value))?;
-        let run_token = fields.text("runToken").map_err(shown)?.map(Into::into);
-        let call = fields.object("call").map_err(shown)?;
-        let mut call = call.ok_or("field `call`: expected an object, found nothing")?.fields();
-        let session = fields.object("session").map_err(shown)?.unwrap_or_else(RawObject::empty);
-        let session = session.fields();
-        hook_json::shape::reject_duplicate_field(&session).map_err(shown)?;
-        let max_continuations = session.get("maxContinuations").filter(|max| !max.is_null());
-        let max_continuations = max_continuations
-            .map(|max| max.to_u64().and_then(|max| u32::try_from(max).ok()).ok_or(max))
-            .transpose()
-            .map_err(|found| {
-                let found = shortened(found.as_str());
-                format!("field `session.maxContinuations`: expected a number, found {found}")
-            })?;
-        for (name, value) in session.iter().filter(|(name, _)| *name != "maxContinuations") {
+        let kind = read_name(&mut fields, "trigger", TriggerKind::EXPECTED, TriggerKind::from_name)
+            .required("trigger", TriggerKind::EXPECTED)?;
+        let deadline = fields.any("deadlineMs").map_or(Ok(None), |value| read_deadline(&value));
+        let deadline = deadline.map_err(|problem| TriggerError::new("invalid_request", problem))?;
+        let run_token = fields.text("runToken")?.map(Into::into);
+        let mut call = fields.object("call").required("call", "an object")?.fields();
+        reject_duplicate_field(&call)?;
+        let session = fields.object("session")?.unwrap_or_else(RawObject::empty).fields();
+        reject_duplicate_field(&session)?;
+        let mut session = FieldReader::new(session);
+        let read_max = |max: RawJson| {
+            let number = max.to_u64().and_then(|number| u32::try_from(number).ok());
+            number.ok_or_else(|| ShapeError::new("maxContinuations", "a count", max.as_str()))
+        };
+        let max_continuations = session.number("maxContinuations")?.map(read_max).transpose()?;
+        for (name, value) in session.into_rest().iter() {
             if call.get(name).is_none() {
                 call.insert(name, value.clone());
             }
         }
         let (call, base, extra) = Call::read(kind, call)?;
-        Ok(Self {
-            id,
-            deadline,
-            run_token,
-            max_continuations,
-            base,
-            extra,
-            call,
-            bytes,
-        })
+        Ok(Self { id, deadline, run_token, max_continuations, base, extra, call, bytes })
     }
 }
 
@@ -172,60 +155,39 @@ impl Call {
     fn read(
         kind: TriggerKind,
         fields: JsonObject,
-    ) -> Result<(Self, BaseOverrides, JsonObject), String> {
-        hook_json::shape::reject_duplicate_field(&fields).map_err(|error| error.to_string())?;
-        let shown = |error: hook_json::ShapeError| error.within("call").to_string();
-        let mut own = FieldReader::new(fields);
+    ) -> Result<(Self, BaseOverrides, JsonObject), TriggerError> {
+        let mut fields = FieldReader::new(fields);
         let (mut suggestions, mut sdk, mut hooks, mut context) = (None, None, None, None);
         match kind {
-            TriggerKind::Tool => suggestions = own.items("suggestions").map_err(shown)?,
+            TriggerKind::Tool => suggestions = fields.items("suggestions")?,
             TriggerKind::Model => {
-                own.alias("request", "llm_request");
-                own.alias("available_tools", "tools");
-                sdk = own.text("sdk").map_err(shown)?;
-                hooks = own.text("chunks").map_err(shown)?;
-                context = own.text("context").map_err(shown)?;
+                fields.alias("request", "llm_request");
+                fields.alias("available_tools", "tools");
+                sdk = read_name(&mut fields, "sdk", Sdk::EXPECTED, Sdk::from_name)?;
+                let expected = ChunkHooks::EXPECTED;
+                hooks = read_name(&mut fields, "chunks", expected, ChunkHooks::from_name)?;
+                context = fields.text("context")?;
             }
             _ => {}
         }
-        let mut fields = own.into_rest();
+        let mut fields = fields.into_rest();
         if matches!(kind, TriggerKind::TurnEnd) {
             // Set when the event is fired.
             fields.insert("stop_hook_active", RawJson::from_bool(false));
         }
-        let input = RequestInput::read(kind.event(), fields).map_err(|error| error.to_string())?;
-        let RequestInput { payload, base, extra, .. } = input;
+        let RequestInput { payload, base, extra, .. } = RequestInput::read(kind.event(), fields)?;
         let call = match payload {
-            EventPayload::BeforeTool(payload) => {
-                let suggestions = suggestions.map(|items| hook_json::JsonArray::from_items(&items));
-                Self::Tool(Box::new(ToolCall {
-                    mcp_context: payload.mcp_context,
-                    id: payload.tool_call_id,
-                    recent_tools: payload.recent_tools.unwrap_or_default(),
-                    token_usage: payload.token_usage,
-                    suggestions,
-                    ..ToolCall::new(payload.tool_name, payload.tool_input)
-                }))
-            }
+            EventPayload::BeforeTool(payload) => Self::Tool(Box::new(ToolCall {
+                mcp_context: payload.mcp_context,
+                id: payload.tool_call_id,
+                recent_tools: payload.recent_tools.unwrap_or_default(),
+                token_usage: payload.token_usage,
+                suggestions: suggestions.as_ref().map(JsonArray::from_items),
+                ..ToolCall::new(payload.tool_name, payload.tool_input)
+            })),
             EventPayload::BeforeModel(payload) => {
-                let named = sdk.map(|name| {
-                    Sdk::from_name(&name).ok_or_else(|| {
-                        let expected = Sdk::EXPECTED;
-                        format!("field `call.sdk`: expected {expected}, found {:?}", shortened(&name))
-                    })
-                });
-                let hooks = match hooks.as_deref() {
-                    None | Some("complete") => ChunkHooks::Complete,
-                    Some("each") => ChunkHooks::Each,
-                    Some(other) => {
-                        let found = shortened(other);
-                        return Err(format!(
-                            "field `call.chunks`: expected `complete` or `each`, found {found:?}"
-                        ));
-                    }
-                };
                 let call = ModelCall {
-                    sdk: named.transpose()?,
+                    sdk,
                     request: payload.llm_request,
                     available_tools: payload.tools,
                     messages: payload.messages,
@@ -234,7 +196,7 @@ impl Call {
                     context,
                     duration: None,
                 };
-                Self::Model(Box::new(call), hooks)
+                Self::Model(Box::new(call), hooks.unwrap_or_default())
             }
             EventPayload::BeforeAgent(payload) => Self::Prompt(payload),
             EventPayload::AfterAgent(payload) => Self::TurnEnd(payload),
@@ -242,6 +204,18 @@ impl Call {
         };
         Ok((call, base, extra))
     }
+}
+
+/// Takes a name out of a list, if there is one.
+fn read_name<T>(
+    fields: &mut FieldReader,
+    field: &str,
+    expected: &'static str,
+    from_name: fn(&str) -> Option<T>,
+) -> Result<Option<T>, ShapeError> {
+    let Some(name) = fields.text(field)? else { return Ok(None) };
+    let error = || ShapeError::new(field, expected, format_args!("{:?}", shortened(&name)));
+    from_name(&name).map(Some).ok_or_else(error)
 }
 
 /// Returns the line with a trigger's call of its client.

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{self, Stream};
@@ -11,13 +12,13 @@ use hook_json::{RawJson, RawObject, TooDeep};
 use hook_protocol::HostContext;
 use hook_run::{HostCallError, HostServices};
 use tokio::sync::{SetOnce, mpsc, oneshot};
-use tokio::time::Instant;
 
 use super::live::ErrorReply;
 use super::services::{Services, TriggerCall};
 use super::trigger::{Call, Trigger, TriggerError, chunk_line, error_line, result_line};
 use crate::bus::BusClient;
 use crate::client_hooks::ClientHooks;
+use crate::handler::deadline_passed;
 use crate::host::{AgentHost, Approval, ApprovalRequest};
 use crate::system::HookSystem;
 use crate::triggers::{
@@ -139,7 +140,7 @@ impl Triggers {
             let line = tokio::select! {
                 biased;
                 error = caller.end.wait() => Err(error.clone()),
-                () = passed(ends_at) => {
+                () = deadline_passed(ends_at) => {
                     let message = "the trigger's deadline passed before it was over";
                     Err(TriggerError::new("deadline_exceeded", message))
                 }
@@ -217,13 +218,6 @@ fn limit_exceeded() -> TriggerError {
          wait for the result of another one"
     );
     TriggerError::new("limit_exceeded", message)
-}
-
-async fn passed(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// A trigger as the caller of its client.
