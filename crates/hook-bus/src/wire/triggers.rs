@@ -169,12 +169,13 @@ impl Triggers {
     pub(super) fn feed(&mut self, id: &str, chunk: RawJson) -> bool {
         let Some(trigger) = self.running.get_mut(id) else { return false };
         let bytes = chunk.as_str().len() + CHUNK_OVERHEAD;
-        trigger.bytes += bytes;
-        self.bytes += bytes;
-        if self.bytes > MAX_BYTES {
+        if self.bytes + bytes > MAX_BYTES {
             // Without the chunk the answer would be another one.
             let _ = trigger.end.set(limit_exceeded());
+            return true;
         }
+        trigger.bytes += bytes;
+        self.bytes += bytes;
         trigger.chunks.send(chunk).is_ok()
     }
 
