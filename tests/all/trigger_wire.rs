@@ -164,8 +164,9 @@ async fn what_nothing_waits_for_changes_nothing() {
     client.send(&chunk("never was", json!({}))).await;
     client.send(&cancel("never was")).await;
     let call = client.ask(&tool("t")).await;
-    // A tool has no chunks.
+    // A tool has no chunks, and its call is not one of a service that the client withdraws.
     client.send(&chunk("t", json!({}))).await;
+    client.send(&json!({"type": "hook-hello", "hostServices": []})).await;
     client.answer(&json!({"hostCallId": "77"}), json!({"llmContent": "of another call"})).await;
     client.answer(&call, json!({"llmContent": "first"})).await;
     client.answer(&call, json!({"llmContent": "second"})).await;
@@ -345,6 +346,19 @@ async fn triggers_of_a_client_are_limited_in_number() {
     client.send(&cancel("0")).await;
     assert_eq!(client.receive().await["type"], "hook-host-call-cancelled");
     assert_eq!(error(&client.receive().await).0, "cancelled");
+    client.goes_on().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_ends_its_trigger() {
+    let mut client = Client::of(&Project::new()).await;
+    assert_eq!(client.ask(&model("m", "complete")).await["method"], "model.call");
+    let large = format!("{}\n", chunk("m", json!({"text": "x".repeat(8 * 1024 * 1024)})));
+    for _ in 0..8 {
+        client.writer.write_all(large.as_bytes()).await.unwrap();
+    }
+    assert_eq!(client.receive().await["type"], "hook-host-call-cancelled");
+    assert_eq!(error(&client.receive().await).0, "limit_exceeded");
     client.goes_on().await;
 }
 
