@@ -32,7 +32,7 @@ const MATCHER: Field =
     Field::optional("matcher", FieldKind::TextOr(&MATCHER_FIELDS), "What it is for; everything.");
 
 const TRIGGER_ID: Field =
-    Field::required("triggerId", FieldKind::ShortText(256), "What the client calls the trigger.");
+    Field::required("triggerId", FieldKind::TextUpTo(256), "What the client calls the trigger.");
 
 fields! {
     ERROR:
