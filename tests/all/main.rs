@@ -61,6 +61,8 @@ mod session_env;
 #[cfg(unix)]
 mod soak;
 mod tour;
+mod trigger_scenarios;
+mod trigger_wire;
 mod triggers;
 mod warnings;
 #[cfg(unix)]

@@ -52,7 +52,7 @@
 //! | `bus` | the bus and its bounded queues; a request from its acceptance to its one answer |
 //! | `handler` | the nine stages of a request, and the engine on the bus |
 //! | `system`, `native`, `fire` | the API of the engine's host |
-//! | [`triggers`], `host` | how an agent applies the answers, and the agent's own data |
+//! | [`triggers`], `host`, `client_hooks` | how an agent applies the answers, the agent's own data, and a server's hooks for its client |
 //! | [`schema`] | JSON Schema of the messages |
 //! | [`wire`] | JSON lines: reading, serving one client or many (over a socket), following events |
 //! | [`bridge`] | requests in an agent's own format |
@@ -73,6 +73,7 @@
 pub mod audit;
 pub mod bridge;
 mod bus;
+mod client_hooks;
 mod fire;
 mod handler;
 mod host;
@@ -109,7 +110,7 @@ pub use hook_run::{HandlerHook, HostCall, HostCallError, HostServices};
 pub use hook_settings::SettingsSource;
 pub use hook_translate::Sdk;
 pub use hook_trust::TrustPolicy;
-pub use host::{AgentHost, ApprovalRequest};
+pub use host::{AgentHost, Approval, ApprovalRequest};
 pub use message::{
     AnsweringEngine, CorrelationId, EngineCheck, HookExecutionRequest, HookExecutionResponse,
     HookFinished, HookProgress, HookRegistration, HookStarted, JournalEntry, JournalMessage,

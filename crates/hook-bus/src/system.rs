@@ -433,6 +433,11 @@ impl HookSystem {
         &self.bus
     }
 
+    /// Returns the handler, with the data that it adds to requests.
+    pub(crate) fn handler(&self) -> &HookEventHandler {
+        &self.handler
+    }
+
     /// Returns the project's directory.
     pub fn project(&self) -> &Path {
         self.engine.project()

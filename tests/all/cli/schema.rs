@@ -556,6 +556,10 @@ async fn every_message_of_a_server_fits_the_schema() {
         json!({"type": "hook-cancel", "correlationId": "cancelled"}),
         json!({"type": "hook-reload"}),
         request("SessionEnd", &json!({"reason": "exit"}), "no hook"),
+        json!({"type": "hook-trigger", "triggerId": "t", "trigger": "prompt", "deadlineMs": 600_000,
+            "call": {"prompt": "p"}, "session": {"session_id": "s", "maxContinuations": 3}}),
+        json!({"type": "hook-trigger-chunk", "triggerId": "u", "chunk": {}}),
+        json!({"type": "hook-trigger-cancel", "triggerId": "u"}),
     ];
     let mut served = Served::start(&project).await;
     for message in &sent {
@@ -568,6 +572,7 @@ async fn every_message_of_a_server_fits_the_schema() {
         json!({"type": "hook-audit"}),
         request("Before Tools", &json!({}), "no event"),
         request("BeforeTool", &json!({"tool_name": ""}), "no payload"),
+        json!({"type": "hook-trigger", "triggerId": "v", "trigger": "tea", "call": {}}),
     ] {
         assert!(!client.is_valid(&broken), "{broken}");
         served.send(format!("{broken}\n")).await;
@@ -589,6 +594,7 @@ async fn every_message_of_a_server_fits_the_schema() {
         "hook-recording",
         "hook-reloaded",
         "hook-started",
+        "hook-trigger-result",
         "line",
     ];
     assert_eq!(kinds, expected.into());
@@ -600,6 +606,10 @@ async fn every_message_of_a_server_fits_the_schema() {
     engine.assert_valid(&json!({"at": 7, "missed": 12}));
     engine.assert_valid(&json!({"at": 7, "request": 1, "message": {}, "withheld": "why"}));
     engine.assert_valid(&json!({"type": "hook-refused", "message": "full"}));
+    engine.assert_valid(&json!({"type": "hook-host-call", "hostCallId": "1", "triggerId": "t",
+        "method": "tool.run", "params": {"tool_input": {}}}));
+    engine.assert_valid(&json!({"type": "hook-trigger-chunk", "triggerId": "t", "chunk": {}}));
+    engine.assert_valid(&json!({"type": "hook-trigger-chunk", "triggerId": "t", "complete": {}}));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use hook_protocol::{HookEventName, HookOutput, RequestInput};
 use hook_run::HandlerHook;
 use hook_settings::parse;
 use hook_settings::{FailBehavior, HookSource};
-use hook_tests::{Hook, Project, fields, path_with_hook};
+use hook_tests::{Hook, Project, fields};
 use hook_trust::{TrustPolicy, TrustStore};
 use serde_json::{Value, json};
 

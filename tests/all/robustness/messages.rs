@@ -7,6 +7,7 @@ use hook_bus::{HookExecutionRequest, HookSystem, HookSystemBuilder};
 use hook_json::RawJson;
 use hook_protocol::{FailureCode, HookEventName, HookInput, HookOutput};
 use hook_run::{HandlerHook, HandlerResult};
+use hook_settings::FailBehavior;
 use hook_tests::json;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -84,6 +85,10 @@ fn text_of(line: &[u8]) -> String {
 
 /// A system with a hook for every event, of each kind that needs no process.
 fn system() -> HookSystem {
+    system_of(|hook| hook)
+}
+
+fn system_of(changed: impl Fn(HandlerHook) -> HandlerHook) -> HookSystem {
     fn answer(input: &HookInput) -> HandlerResult {
         let event = input.to_raw().fields().get("hook_event_name").and_then(RawJson::to_text);
         assert_eq!(event.as_deref(), Some(input.event().as_str()));
@@ -94,7 +99,7 @@ fn system() -> HookSystem {
         1 => HandlerHook::asynchronous(event, "answers", async |input| answer(&input)),
         _ => HandlerHook::blocking(event, "answers", answer),
     };
-    let hooks = HookEventName::all().enumerate().map(hook);
+    let hooks = HookEventName::all().enumerate().map(hook).map(changed);
     hooks.fold(HookSystem::builder("."), HookSystemBuilder::handler).build().unwrap()
 }
 
@@ -153,6 +158,93 @@ fn every_line_that_is_not_blank_gets_one_response_and_serving_goes_on() {
         }
         let last = responses.iter().find(|response| response["correlationId"] == "the last");
         prop_assert!(last.is_some_and(|last| last["success"] == true), "{:?}", last);
+        Ok(())
+    });
+}
+
+/// A trigger that is right for each kind that there is.
+fn valid_triggers() -> Vec<Value> {
+    let request = serde_json::json!({"model": "m", "contents": "Hi"});
+    [
+        ("tool", serde_json::json!({"tool_name": "t", "tool_input": {}, "suggestions": []})),
+        ("model", serde_json::json!({"sdk": "genai", "request": request, "chunks": "each"})),
+        ("prompt", serde_json::json!({"prompt": "p"})),
+        ("turn-end", serde_json::json!({"prompt": "p", "prompt_response": "r"})),
+        ("session-start", serde_json::json!({"source": "startup"})),
+        ("session-end", serde_json::json!({"reason": "exit"})),
+        ("pre-compress", serde_json::json!({"trigger": "auto"})),
+        ("notification", serde_json::json!({"message": "m"})),
+    ]
+    .map(|(trigger, call)| {
+        serde_json::json!({"type": "hook-trigger", "triggerId": "t", "trigger": trigger,
+            "call": call, "session": {"session_id": "s", "maxContinuations": 2},
+            "deadlineMs": 60_000})
+    })
+    .into()
+}
+
+#[test]
+fn every_trigger_gets_one_result_or_is_refused_and_none_that_a_hook_denies_goes_on() {
+    const WORDS: &[&str] = &[
+        "type",
+        "hook-trigger",
+        "hook-trigger-chunk",
+        "hook-trigger-cancel",
+        "triggerId",
+        "trigger",
+        "call",
+        "chunk",
+        "tool",
+        "model",
+        "prompt",
+        "turn-end",
+        "session",
+        "session_id",
+        "maxContinuations",
+        "deadlineMs",
+        "runToken",
+        "tool_name",
+        "tool_input",
+        "request",
+        "llm_request",
+        "sdk",
+        "chunks",
+        "each",
+        "context",
+        "contents",
+        "t",
+    ];
+    let runtime = runtime();
+    let system = system_of(|hook| hook.fail_behavior(FailBehavior::Block));
+    runtime.block_on(system.initialize()).unwrap();
+    let trees = valid_triggers().iter().map(Into::into).collect();
+    let texts: Vec<Vec<u8>> =
+        valid_triggers().iter().map(|trigger| trigger.to_string().into_bytes()).collect();
+    let line = prop_oneof![
+        4 => altered(trees, WORDS).prop_map(|tree| tree.to_string().into_bytes()),
+        1 => damaged(texts).prop_map(|bytes| bytes.0),
+    ];
+    check(600, line, |line| {
+        let line: Vec<u8> = line.into_iter().filter(|byte| *byte != b'\n').collect();
+        prop_assume!(!text_of(&line).is_empty());
+        let (heard, end) = runtime.block_on(served(&system, &line));
+        prop_assert_eq!(end, ClientEnd::Finished);
+        let read: Option<Value> = serde_json::from_str(&text_of(&line)).ok();
+        let kind = read.as_ref().and_then(|read| read["type"].as_str()).unwrap_or_default();
+        let answers = ["hook-trigger-result", "hook-error", "hook-execution-response"];
+        let is_answer = |message: &&Value| answers.iter().any(|kind| message["type"] == *kind);
+        let results: Vec<&Value> = heard.iter().filter(is_answer).collect();
+        if kind == "hook-trigger" {
+            prop_assert_eq!(results.len(), 1, "{:?}", heard);
+        }
+        for message in heard {
+            // All hooks deny, so that no tool runs and no model is called.
+            prop_assert!(message["type"] != "hook-host-call", "{}", message);
+            let outcome = &message["result"]["outcome"];
+            for passed in ["ran", "called", "proceed", "done"] {
+                prop_assert!(outcome != passed, "{}", message);
+            }
+        }
         Ok(())
     });
 }

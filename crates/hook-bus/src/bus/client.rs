@@ -39,6 +39,11 @@ impl MessageBus {
 }
 
 impl BusClient {
+    /// Returns the key of the client's fair share.
+    pub(crate) fn lane(&self) -> FairnessKey {
+        self.lane
+    }
+
     /// Serves a request once the bus has room for it, and returns the response.
     ///
     /// # Errors

@@ -267,6 +267,11 @@ impl HookEventHandler {
         }
     }
 
+    /// Returns the default time limit of requests.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
     /// Returns the host's part of inputs.
     pub(crate) fn host(&self) -> &HostContext {
         &self.host
@@ -655,7 +660,7 @@ impl EarlyEnd {
     }
 }
 
-async fn deadline_passed(deadline: Option<Instant>) {
+pub(crate) async fn deadline_passed(deadline: Option<Instant>) {
     match deadline {
         // Without a runtime there are only inline hooks, which nothing cuts off.
         Some(deadline) if Handle::try_current().is_ok() => {

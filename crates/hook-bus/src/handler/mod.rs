@@ -28,6 +28,7 @@ pub(crate) use declared::DeclaredEvents;
 pub(crate) use engine::{BuildFailure, Engine, EngineOptions, EngineSlot, Sources};
 pub use engine::{InitializeError, NotInitialized};
 pub use event_handler::HookEventHandler;
+pub(crate) use event_handler::deadline_passed;
 pub use registered::{RegisterError, RegisteredHook, Registrant, Registration};
 pub(crate) use registrations::{Registrations, effective_hooks};
 pub use remote::{RemoteEngines, RemoteServing};

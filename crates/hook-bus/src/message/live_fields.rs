@@ -1,10 +1,12 @@
-//! The fields of messages about live hooks, for their schema. They include those of workers: a
-//! worker's pipes and a client's connection carry the same messages.
+//! The fields of messages about live hooks and triggers, for their schema. They include those of
+//! workers: a worker's pipes and a client's connection carry the same messages.
 
 use hook_json::fields;
+use hook_protocol::BASE_FIELDS;
 use hook_settings::schema::{Field, FieldKind};
 
 use super::fields::{messages, type_field};
+use super::trigger_kind::TriggerKind;
 
 const HOOK_ID: Field =
     Field::required("hookId", FieldKind::ShortText(256), "What the client calls the hook.");
@@ -28,6 +30,9 @@ const HOST_ERROR: Field = Field::optional(
 );
 const MATCHER: Field =
     Field::optional("matcher", FieldKind::TextOr(&MATCHER_FIELDS), "What it is for; everything.");
+
+const TRIGGER_ID: Field =
+    Field::required("triggerId", FieldKind::TextUpTo(256), "What the client calls the trigger.");
 
 fields! {
     ERROR:
@@ -65,6 +70,15 @@ fields! {
     ..MATCHER;
     "config" Closed(&CONFIG), required, "How it runs.";
     "own" Bool, required, "Whether it is the asking client's.";
+}
+
+fields! {
+    TRIGGER_SESSION:
+    ..BASE_FIELDS[0];
+    ..BASE_FIELDS[1];
+    ..BASE_FIELDS[2];
+    "maxContinuations" Unsigned(0, Some(u32::MAX as u64)), = "8",
+        "How often in a row hooks may make the agent go on after a turn.";
 }
 
 messages! {
@@ -109,6 +123,23 @@ messages! {
         ..HOST_CALL_ID;
         ..RESULT;
         ..HOST_ERROR;
+    }
+    "trigger" "hook-trigger" {
+        ..TRIGGER_ID;
+        "trigger" OneOf(&TriggerKind::NAMES), required, "What the agent is about to do, or did.";
+        "call" AnyObject, required, "With what: the input of the trigger's first event.";
+        "session" Open(&TRIGGER_SESSION), optional, "The session that it belongs to.";
+        "deadlineMs" Unsigned(0, None), optional,
+            "How long after its acceptance it must be over, in milliseconds.";
+        "runToken" Text, optional,
+            "The HOOK_RUN_TOKEN of the hook that waits for the result, if one does.";
+    }
+    "trigger-answer-chunk" "hook-trigger-chunk" {
+        ..TRIGGER_ID;
+        "chunk" AnyObject, required, "A chunk of the answer that `model.call` asked for.";
+    }
+    "trigger-cancel" "hook-trigger-cancel" {
+        ..TRIGGER_ID;
     }
     "log" "hook-log" {
         "level" Text, required, "`error`, `warn`, `info` or `debug`.";
@@ -165,6 +196,23 @@ messages! {
         ..PARAMS;
         "runToken" Text, required,
             "For requests that are made on the way: they come from inside of the hook.";
+    }
+    "trigger-host-call" "hook-host-call" {
+        ..HOST_CALL_ID;
+        ..TRIGGER_ID;
+        "method" OneOf(&["tool.run", "model.call", "user.approve"]), required, "What is to be done.";
+        "params" AnyObject, required, "With what.";
+    }
+    "trigger-chunk" "hook-trigger-chunk" {
+        ..TRIGGER_ID;
+        "chunk" AnyObject, optional, "A chunk of a model's answer for the display.";
+        "complete" AnyObject, optional,
+            "In place of `chunk`: a hook's response, instead of the rest of the answer.";
+    }
+    "trigger-result" "hook-trigger-result" {
+        ..TRIGGER_ID;
+        "result" AnyObject, optional, "The outcome.";
+        "error" Open(&ERROR), optional, "In place of `result`: why there is none.";
     }
     "client-host-call-cancelled" "hook-host-call-cancelled" {
         ..HOST_CALL_ID;

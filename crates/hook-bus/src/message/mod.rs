@@ -10,6 +10,7 @@ mod read_back;
 mod registration;
 mod request;
 mod response;
+mod trigger_kind;
 
 pub use correlation::{CorrelationId, CorrelationIdTooLong};
 pub use engine_check::EngineCheck;
@@ -21,6 +22,7 @@ pub use registration::{HookRegistration, RegistrationChange};
 pub use request::HookExecutionRequest;
 pub(crate) use request::{Body, Invalid, Named, RequestFields, read_deadline};
 pub use response::{AnsweringEngine, HookExecutionResponse};
+pub(crate) use trigger_kind::TriggerKind;
 
 /// The `type` of each kind of message in JSON.
 pub mod kind {

@@ -134,10 +134,12 @@ pub async fn fire_after_agent_hook(
     };
     let (reason, advice) = HookAdvice::with_reason(&processed);
     let end = match processed.decision {
-        PolicyDecision::Block | PolicyDecision::Retry => match host.continuations.try_continue() {
-            Ok(()) => TurnEnd::Continue { prompt: reason },
-            Err(continuations) => TurnEnd::LimitReached { reason, continuations },
-        },
+        PolicyDecision::Block | PolicyDecision::Retry => {
+            match host.continuations.try_continue(host.max_continuations) {
+                Ok(()) => TurnEnd::Continue { prompt: reason },
+                Err(continuations) => TurnEnd::LimitReached { reason, continuations },
+            }
+        }
         PolicyDecision::Proceed | PolicyDecision::Ask => {
             host.continuations.reset();
             TurnEnd::Done
@@ -174,7 +176,11 @@ pub struct LifecycleHookResult {
     pub warnings: Vec<String>,
 }
 
-async fn fire(host: &AgentHost, input: impl Into<RequestInput>) -> LifecycleHookResult {
+/// Fires an event without an answer of its own.
+pub(crate) async fn fire_lifecycle_hook(
+    host: &AgentHost,
+    input: impl Into<RequestInput>,
+) -> LifecycleHookResult {
     let input = input.into();
     let event = input.event();
     let Some(processed) = host.fire(input).await else { return LifecycleHookResult::default() };
@@ -193,7 +199,7 @@ pub async fn fire_session_start_hook(
     host: &AgentHost,
     start: impl Into<SessionStartInput>,
 ) -> LifecycleHookResult {
-    fire(host, start.into()).await
+    fire_lifecycle_hook(host, start.into()).await
 }
 
 /// Fires SessionEnd.
@@ -201,7 +207,7 @@ pub async fn fire_session_end_hook(
     host: &AgentHost,
     end: impl Into<SessionEndInput>,
 ) -> LifecycleHookResult {
-    fire(host, end.into()).await
+    fire_lifecycle_hook(host, end.into()).await
 }
 
 /// Fires PreCompress before the conversation is compressed. If hooks refuse, an agent that can does
@@ -210,7 +216,7 @@ pub async fn fire_pre_compress_hook(
     host: &AgentHost,
     compression: impl Into<PreCompressInput>,
 ) -> LifecycleHookResult {
-    fire(host, compression.into()).await
+    fire_lifecycle_hook(host, compression.into()).await
 }
 
 /// Fires Notification with the user's notification.
@@ -218,5 +224,5 @@ pub async fn fire_notification_hook(
     host: &AgentHost,
     notification: NotificationInput,
 ) -> LifecycleHookResult {
-    fire(host, notification).await
+    fire_lifecycle_hook(host, notification).await
 }

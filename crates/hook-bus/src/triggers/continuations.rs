@@ -1,11 +1,13 @@
-//! A limit on how often in a row hooks make the agent continue.
+//! The number of times in a row that hooks made the agent continue.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The number of times in a row that hooks made the agent continue, with its limit.
-#[derive(Debug)]
+/// The default limit of continuations in a row.
+pub(crate) const MAX_CONTINUATIONS: u32 = 8;
+
+/// The number of times in a row that hooks made the agent continue.
+#[derive(Debug, Default)]
 pub(crate) struct Continuations {
-    max: u32,
     state: Mutex<State>,
 }
 
@@ -16,17 +18,7 @@ struct State {
     is_continuing: bool,
 }
 
-impl Default for Continuations {
-    fn default() -> Self {
-        Self::with_limit(8)
-    }
-}
-
 impl Continuations {
-    pub(crate) fn with_limit(max: u32) -> Self {
-        Self { max, state: Mutex::default() }
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -43,13 +35,13 @@ impl Continuations {
         }
     }
 
-    /// Counts one more continuation.
+    /// Counts one more continuation, if there are fewer than `max`.
     ///
     /// # Errors
     /// The number of continuations, if that is the limit. The count is reset.
-    pub(super) fn try_continue(&self) -> Result<(), u32> {
+    pub(super) fn try_continue(&self, max: u32) -> Result<(), u32> {
         let mut state = self.state();
-        if state.count >= self.max {
+        if state.count >= max {
             return Err(std::mem::take(&mut *state).count);
         }
         state.count += 1;

@@ -11,6 +11,7 @@
 //! | `permission` | the user is asked whether a tool may run | |
 //! | `retry` | hooks want another attempt | |
 //! | `agent` | a prompt, a turn, a session | [`fire_before_agent_hook`], [`fire_after_agent_hook`] and the others |
+//! | `outcome` | the JSON form of results | |
 //! | `advice` | the hooks' texts other than their decision | [`HookAdvice`] |
 //!
 //! No function fails: if anything goes wrong with the hooks, it returns a safe result (unchanged,
@@ -21,6 +22,7 @@ mod agent;
 mod continuations;
 mod model;
 mod model_stream;
+mod outcome;
 mod permission;
 mod retry;
 mod tool;
@@ -28,12 +30,13 @@ mod tool_call;
 mod tool_status;
 
 pub use advice::HookAdvice;
+pub(crate) use agent::fire_lifecycle_hook;
 pub use agent::{
     AfterAgentHookResult, BeforeAgentDecision, BeforeAgentHookResult, LifecycleHookResult, TurnEnd,
     fire_after_agent_hook, fire_before_agent_hook, fire_notification_hook, fire_pre_compress_hook,
     fire_session_end_hook, fire_session_start_hook,
 };
-pub(crate) use continuations::Continuations;
+pub(crate) use continuations::{Continuations, MAX_CONTINUATIONS};
 pub use model::{
     AfterModelDecision, AfterModelHookResult, BeforeModelDecision, BeforeModelHookResult,
     BeforeToolSelectionHookResult, ModelCall, fire_after_model_hook, fire_before_model_hook,

@@ -35,6 +35,11 @@ pub struct ModelCall {
     pub prompt: Option<String>,
     /// The system prompt.
     pub system_prompt: Option<String>,
+    /// Text of earlier hooks for the model: [`call_model_with_hooks`] appends it to the request as
+    /// its last message, which hooks see like the others.
+    ///
+    /// [`call_model_with_hooks`]: super::call_model_with_hooks
+    pub context: Option<String>,
     /// The duration of the call, once it was made: for AfterModel hooks.
     pub duration: Option<Duration>,
 }
@@ -49,6 +54,7 @@ impl ModelCall {
             messages: None,
             prompt: None,
             system_prompt: None,
+            context: None,
             duration: None,
         }
     }
@@ -289,6 +295,14 @@ pub async fn fire_before_model_hook(host: &AgentHost, call: &ModelCall) -> Befor
         }
     };
     BeforeModelHookResult { decision, messages: output.messages(), advice, warnings }
+}
+
+/// Returns a call's request with its context.
+pub(super) fn add_context(call: &ModelCall, warnings: &mut Vec<String>) -> RawObject {
+    let request = || call.request.clone();
+    let Some(context) = &call.context else { return request() };
+    let with_context = call.sdk().and_then(|sdk| with_message(sdk, &call.request, context));
+    translated_or("context", with_context, request, warnings)
 }
 
 /// Appends a message to a request.

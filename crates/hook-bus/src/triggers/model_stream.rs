@@ -8,7 +8,7 @@ use std::future::Future;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use hook_json::text::OneLine;
-use hook_json::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject, keywords};
 use hook_protocol::{AfterModelInput, RequestInput};
 use hook_translate::{
     from_stable_chunk, join_chunks, repeats_text, to_stable_chunk, to_stable_request,
@@ -18,22 +18,24 @@ use tokio::time::Instant;
 
 use super::advice::add_warnings;
 use super::model::{
-    AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, error_response,
-    fire_after_model_hook, fire_before_model_hook, fire_before_tool_selection_hook,
+    AfterModelDecision, AfterModelHookResult, BeforeModelDecision, ModelCall, add_context,
+    error_response, fire_after_model_hook, fire_before_model_hook, fire_before_tool_selection_hook,
     fire_on_response,
 };
 use crate::host::AgentHost;
 
-/// The parts of an answer that AfterModel hooks see.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ChunkHooks {
-    /// Only the complete answer.
-    #[default]
-    Complete,
-    /// Each chunk that shows text, before it is passed on, and then the complete answer. The field
-    /// `chunk_index` in a hook's input marks a chunk. Events that only repeat text (some SDKs end
-    /// with them) are not passed on; their content is in the complete answer.
-    Each,
+keywords! {
+    /// The parts of an answer that AfterModel hooks see.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum ChunkHooks {
+        /// Only the complete answer.
+        #[default]
+        Complete = "complete",
+        /// Each chunk that shows text, before it is passed on, and then the complete answer. The
+        /// field `chunk_index` in a hook's input marks a chunk. Events that only repeat text (some
+        /// SDKs end with them) are not passed on; their content is in the complete answer.
+        Each = "each",
+    }
 }
 
 /// A part of an answer, for the display.
@@ -126,7 +128,7 @@ enum AnswerSource<'a, E> {
 /// use futures::stream;
 /// use hook_bus::triggers::{ChunkHooks, ModelCall, call_model_with_hooks};
 /// use hook_bus::{AgentHost, HookSystem, Sdk};
-/// use hook_json::{RawJson, RawObject};
+/// use hook_json::{RawJson, RawObject, keywords};
 /// # fn object(text: &str) -> RawObject { RawJson::parse(text).unwrap().try_into().unwrap() }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), std::io::Error> {
@@ -165,6 +167,7 @@ where
         suppress_output: false,
         warnings: Vec::new(),
     };
+    call.request = add_context(&call, &mut result.warnings);
     let selected = fire_before_tool_selection_hook(host, &call).await;
     result.add_advice(selected.advice.for_user, selected.advice.suppress_output, selected.warnings);
     call.request = selected.request;
@@ -413,7 +416,7 @@ impl<E> ModelAnswer<'_, E> {
                 let response = self.apply_result(after);
                 self.result.response = Some(response);
             }
-            Err(error) if self.host.hook_system().is_some() => {
+            Err(error) if self.host.has_hooks() => {
                 let warning =
                     format!("the chunks of an answer made no response for hooks: {error}");
                 tracing::warn!(target: "hook::event", "{}", OneLine(&warning));

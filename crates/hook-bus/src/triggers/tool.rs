@@ -203,12 +203,12 @@ where
     F: Future<Output = ToolResult>,
 {
     let watch = StatusReporter::begin(host.tool_observer.as_ref(), &call);
-    let result = match host.hook_system() {
-        None => {
+    let result = match host.has_hooks() {
+        false => {
             watch.running(&call.input);
             execute(call.input.clone()).await
         }
-        Some(_) => run_with_hooks(host, &call, execute, &watch).await,
+        true => run_with_hooks(host, &call, execute, &watch).await,
     };
     watch.idle(&result);
     result

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_json::{JsonArray, RawJson, RawObject};
+use hook_json::{JsonArray, ObjectWriter, RawJson, RawObject};
 use hook_protocol::{HookEventName, McpContext, ToolName};
 
 use super::advice::{HookAdvice, add_warnings};
@@ -86,11 +86,9 @@ impl ToolContent {
 
     /// Returns the model's content of a tool response in the hooks' form.
     pub(super) fn from_response(response: &RawJson) -> Option<Self> {
-        Self::read(response.to_object().ok()?.get("llmContent")?)
-    }
-
-    fn read(value: &RawJson) -> Option<Self> {
-        value.to_text().map(Self::Text).or_else(|| value.to_items().map(Self::Parts))
+        let fields = response.to_object().ok()?;
+        let content = fields.get("llmContent")?;
+        content.to_text().map(Self::Text).or_else(|| content.to_items().map(Self::Parts))
     }
 
     fn to_raw(&self) -> RawJson {
@@ -210,31 +208,45 @@ impl ToolResult {
 
     /// Replaces this by a hook's response, if that is valid.
     pub(super) fn replace(&mut self, response: &RawJson, warnings: &mut Vec<String>) {
-        let fields = response.to_object().unwrap_or_default();
-        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-        let Some(content) = ToolContent::from_response(response) else {
+        let Some(replacement) = Self::read(response) else {
             let warning = "the hooks' `tool_response` has no `llmContent` that is a text or a list \
                            of parts; the tool's own response is kept";
             warnings.push(warning.to_owned());
             return;
         };
-        self.llm_content = content;
-        self.return_display = text("returnDisplay");
-        self.error = text("error");
+        self.llm_content = replacement.llm_content;
+        self.return_display = replacement.return_display;
+        self.error = replacement.error;
+        self.metadata = replacement.metadata;
+    }
+
+    /// Reads a result in the form that AfterTool hooks see; also its `exitCode`. Returns `None` if
+    /// its `llmContent` is neither a text nor a list of parts.
+    pub fn read(response: &RawJson) -> Option<Self> {
+        let fields = response.to_object().ok()?;
+        let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let metadata = fields.get("metadata").cloned().map(RawObject::try_from);
-        self.metadata = metadata.and_then(Result::ok);
+        Some(Self {
+            return_display: text("returnDisplay"),
+            error: text("error"),
+            exit_code: fields.get("exitCode").and_then(RawJson::to_i64),
+            metadata: metadata.and_then(Result::ok),
+            ..Self::of(ToolContent::from_response(response)?)
+        })
     }
 
     /// Returns the result in the form that AfterTool hooks see.
     pub(super) fn to_raw(&self) -> RawJson {
-        let result = RawObject::build(|result| {
-            result.raw("llmContent", &self.llm_content.to_raw());
-            result.optional_text("returnDisplay", self.return_display.as_deref());
-            result.optional_text("error", self.error.as_deref());
-            if let Some(metadata) = &self.metadata {
-                result.raw("metadata", metadata.as_raw());
-            }
-        });
-        result.into()
+        RawObject::build(|out| self.write(out)).into()
+    }
+
+    /// Writes the result in the form that AfterTool hooks see.
+    pub(super) fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.raw("llmContent", &self.llm_content.to_raw());
+        out.optional_text("returnDisplay", self.return_display.as_deref());
+        out.optional_text("error", self.error.as_deref());
+        if let Some(metadata) = &self.metadata {
+            out.raw("metadata", metadata.as_raw());
+        }
     }
 }

@@ -17,10 +17,10 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use hook_protocol::{EventDefinition, FailureCode};
-use hook_run::FairnessKey;
 use hook_run::ToHook;
 use hook_settings::AuditLevel;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::unconstrained;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -35,11 +35,13 @@ use super::message::{
 use super::queues::{Inbox, Outbox};
 use super::services::Services;
 use super::status::worker_states;
+use super::trigger::{TriggerError, TriggerMessage, error_line};
+use super::triggers::{TriggerEnd, Triggers};
 use crate::audit::{Audit, AuditEntry};
 use crate::bridge::Bridge;
 use crate::bus::PublishError;
+use crate::bus::{BusClient, MessageBus, RequestContext, Submitted};
 use crate::bus::{Lagged, Subscription};
-use crate::bus::{MessageBus, RequestContext, Submitted};
 use crate::handler::DeclaredEvent;
 use crate::live::LiveConnection;
 use crate::message::{
@@ -113,7 +115,7 @@ where
     let mut disconnected = pin!(disconnected);
     let mut client = Client {
         system,
-        lane: FairnessKey::unique(),
+        bus: system.bus().client(group),
         outbox: Outbox::new(writer),
         group,
         depths: Vec::new(),
@@ -129,6 +131,7 @@ where
         reloads: Reloads::default(),
         live_connection: None,
         services: Services::default(),
+        triggers: Triggers::default(),
     };
     let live = system.live_clients().connect();
     client.outbox.push(hello_line(system, live.token()));
@@ -178,6 +181,7 @@ where
                 client.outbox.push(message.to_line());
             }
             line = client.services.next(), if !unread => client.outbox.push(line),
+            line = client.triggers.next_chunk(), if !unread => client.outbox.push(line),
             // Sent only as fast as the client reads, so that little is queued here.
             line = next_line(&mut client.tail), if client.outbox.bytes <= BEHIND_BYTES => {
                 client.outbox.push(line);
@@ -210,12 +214,13 @@ enum Finished {
     Response { depth: usize, key: RequestKey, response: Option<Box<HookExecutionResponse>> },
     Reloaded(Vec<u8>),
     Bridged(Vec<u8>),
+    Triggered(TriggerEnd),
 }
 
 struct Client<'s, W> {
     system: &'s HookSystem,
-    /// The client's own fairness key, so that it gets its fair share of the hook slots.
-    lane: FairnessKey,
+    /// The client on the bus, with its fair share of the hook slots.
+    bus: BusClient,
     outbox: Outbox<W>,
     /// The client's process group, which may be that of a hook.
     group: Option<u32>,
@@ -239,6 +244,7 @@ struct Client<'s, W> {
     /// The client's connection for its hooks.
     live_connection: Option<LiveConnection>,
     services: Services,
+    triggers: Triggers,
 }
 
 /// The requests of one nesting depth. Depths do not wait for each other: a hook may wait for a
@@ -336,6 +342,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
             ClientMessage::DefineEvent(definition, id) => self.declare_event(*definition, id),
             ClientMessage::Bridge(message) => self.bridge(*message),
             ClientMessage::Live(message) => self.live(*message),
+            ClientMessage::Trigger(message) => self.trigger(message),
             ClientMessage::Status => {
                 let states = self.system.worker_states().unwrap_or_default();
                 self.outbox.push(worker_states(&states));
@@ -366,8 +373,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Announces the end of the connection to the client's hooks.
+    /// Announces the end of the connection to the client's hooks, and ends its triggers.
     fn stop(&mut self) {
+        self.triggers.end_all(&TriggerError::new("shutting_down", "the server is ending"));
         let has_hooks = self.live_connection.as_ref().is_some_and(LiveConnection::has_hooks);
         if has_hooks {
             self.outbox.push(ToHook::Close { reason: "shutdown" }.to_line());
@@ -424,13 +432,46 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         }
     }
 
-    /// Handles the end of input: pending calls of the client's hooks and services cannot be
+    /// Handles the end of input: pending calls of the client's hooks, services and triggers cannot be
     /// answered any more. Returns `false`, as there is no more to read.
     fn input_ended(&mut self) -> bool {
         self.live_connection = None;
-        let withdrawn = self.services.offer(Vec::new());
+        let withdrawn = self.services.close();
         withdrawn.into_iter().for_each(|line| self.outbox.push(line));
         false
+    }
+
+    /// Handles a message about a trigger.
+    fn trigger(&mut self, message: TriggerMessage) {
+        match message {
+            TriggerMessage::Start(trigger) => {
+                match self.triggers.start(*trigger, self.system, &self.bus, &self.services) {
+                    Ok(run) => self.running.push(run.map(Finished::Triggered).boxed()),
+                    Err(refusal) => self.outbox.push(refusal),
+                }
+            }
+            TriggerMessage::Invalid(id, error) => self.outbox.push(error_line(&id, &error)),
+            TriggerMessage::Chunk(id, chunk) => {
+                if !self.triggers.feed(&id, chunk) {
+                    self.services.count_dropped();
+                }
+            }
+            TriggerMessage::Cancel(id) => self.triggers.cancel(&id),
+            TriggerMessage::Unidentified(reply) => self.outbox.push(reply.to_line()),
+        }
+    }
+
+    /// Queues a trigger's result, after the lines that belong before it.
+    fn finish_trigger(&mut self, end: TriggerEnd) {
+        // The budget of the task must not make it look as if there were no more.
+        while let Some(line) = unconstrained(self.triggers.next_chunk()).now_or_never() {
+            self.outbox.push(line);
+        }
+        while let Some(line) = unconstrained(self.services.next()).now_or_never() {
+            self.outbox.push(line);
+        }
+        self.triggers.remove(&end.id);
+        self.outbox.push(end.line);
     }
 
     /// Handles an agent's call. Input that the agent could not have sent is rejected as malformed.
@@ -515,7 +556,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     /// Returns the context of a new request of this client.
     fn context(&self, request: &HookExecutionRequest) -> RequestContext {
-        RequestContext::new(self.lane, self.system.bus().origin_of(request, self.group))
+        RequestContext::new(self.bus.lane(), self.system.bus().origin_of(request, self.group))
     }
 
     fn submit_or_queue(&mut self, request: HookExecutionRequest, mut context: RequestContext) {
@@ -624,6 +665,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 }
             }
             Finished::Bridged(line) => self.outbox.push(line),
+            Finished::Triggered(end) => self.finish_trigger(end),
             Finished::Reloaded(message) => {
                 for _ in 0..std::mem::take(&mut self.reloads.running) {
                     self.outbox.push(message.clone());

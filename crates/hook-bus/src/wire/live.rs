@@ -5,6 +5,7 @@ use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use hook_run::{FromHook, HostCallError, MAX_LIVE_LINE};
 
 use super::greeting::{HELLO, PROTOCOL_VERSION};
+use super::trigger::TRIGGER;
 use crate::live::{
     ClientCall, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
 };
@@ -29,8 +30,7 @@ const MESSAGE_TYPES: [&str; 8] = [
 
 /// A client's message about its own hooks, or about its services for hooks.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum LiveMessage {
+pub(super) enum LiveMessage {
     /// Identifies the client, and offers services for the hooks of its requests.
     Hello(ClientHello),
     /// Registers a hook.
@@ -63,19 +63,16 @@ pub enum LiveMessage {
 
 /// A client's first message.
 #[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct ClientHello {
-    /// The version of the line protocol.
-    pub protocol: u64,
+pub(super) struct ClientHello {
     /// The token of a lost connection.
-    pub client_token: Option<String>,
+    pub(super) client_token: Option<String>,
     /// The services that it offers to the hooks of its requests.
-    pub host_services: Vec<String>,
+    pub(super) host_services: Vec<String>,
 }
 
 /// The reply to a message that has no effect.
 #[derive(Debug)]
-pub struct ErrorReply {
+pub(super) struct ErrorReply {
     request: &'static str,
     hook_id: Option<String>,
     event_name: Option<String>,
@@ -180,21 +177,14 @@ impl LiveMessage {
         let invalid = |field, problem: String| {
             Self::Invalid(ErrorReply::invalid_field(HELLO, field, &problem))
         };
-        let protocol = match value_of("protocol") {
-            None => PROTOCOL_VERSION,
-            Some(value) => match value.to_u64() {
-                Some(protocol) if protocol >= PROTOCOL_VERSION => protocol,
-                _ => {
-                    let client_version = shortened(value.as_str());
-                    return invalid(
-                        "protocol",
-                        format!(
-                            "the client speaks {client_version}, and this server {PROTOCOL_VERSION}"
-                        ),
-                    );
-                }
-            },
-        };
+        if let Some(version) = value_of("protocol")
+            && version.to_u64().is_none_or(|version| version < PROTOCOL_VERSION)
+        {
+            let client_version = shortened(version.as_str());
+            let problem =
+                format!("the client speaks {client_version}, and this server {PROTOCOL_VERSION}");
+            return invalid("protocol", problem);
+        }
         let services = match value_of("hostServices").map(RawJson::to_items) {
             None => Some(Vec::new()),
             Some(items) => items.and_then(|items| items.iter().map(RawJson::to_text).collect()),
@@ -210,7 +200,7 @@ impl LiveMessage {
                 return invalid("clientToken", format!("expected a string, found {found}"));
             }
         };
-        Self::Hello(ClientHello { protocol, client_token, host_services })
+        Self::Hello(ClientHello { client_token, host_services })
     }
 }
 
@@ -243,7 +233,7 @@ impl ErrorReply {
         }
     }
 
-    fn invalid_field(request: &'static str, field: &str, problem: &str) -> Self {
+    pub(super) fn invalid_field(request: &'static str, field: &str, problem: &str) -> Self {
         let mut details = JsonObject::new();
         details.insert("field", RawJson::from_text(field));
         Self { details, ..Self::invalid(request, format!("field `{field}`: {problem}")) }
@@ -266,6 +256,12 @@ impl ErrorReply {
             event_name: event_name.map(str::to_owned),
             ..Self::from_registration_error(request, error)
         }
+    }
+
+    /// Returns the reply to a trigger with the id of one that runs.
+    pub(super) fn duplicate_trigger() -> Self {
+        let problem = "a trigger of this client has this id and is not over";
+        Self { code: "duplicate_id", ..Self::invalid_field(TRIGGER, "triggerId", problem) }
     }
 
     pub(super) fn unknown_token(error: UnknownToken) -> Self {

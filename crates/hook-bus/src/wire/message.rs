@@ -11,6 +11,7 @@ use hook_settings::AuditLevel;
 use super::bridge::{BRIDGE, BridgeMessage};
 use super::greeting::{HELLO, PROTOCOL_VERSION, REFUSED};
 use super::live::{LiveMessage, parse_call_id};
+use super::trigger::{self, TriggerMessage};
 use super::{Line, malformed_request, parse, request_from, unparsable_request};
 use crate::audit::AuditEntry;
 use crate::bus::Lagged;
@@ -23,7 +24,7 @@ const DEFINE_EVENT: &str = "hook-define-event";
 
 /// A client's line, parsed.
 #[derive(Debug)]
-pub enum ClientMessage {
+pub(super) enum ClientMessage {
     /// Runs an event's hooks; or an invalid message, which is answered like a request.
     Request(Box<HookExecutionRequest>),
     /// An invalid line that may have been the answer of one of the client's hooks.
@@ -42,6 +43,8 @@ pub enum ClientMessage {
     Bridge(Box<BridgeMessage>),
     /// A message about the client's own hooks, or about its services for hooks.
     Live(Box<LiveMessage>),
+    /// A message about one of the client's triggers.
+    Trigger(TriggerMessage),
     /// Requests the states of the workers.
     Status,
     /// Reloads the settings.
@@ -50,20 +53,19 @@ pub enum ClientMessage {
 
 /// A line that is no valid message.
 #[derive(Debug)]
-#[non_exhaustive]
-pub struct InvalidLine {
+pub(super) struct InvalidLine {
     /// The invalid request that represents the line and is answered.
-    pub request: Box<HookExecutionRequest>,
+    pub(super) request: Box<HookExecutionRequest>,
     /// The call that the line may have answered, if known.
-    pub call: Option<u64>,
+    pub(super) call: Option<u64>,
     /// The error in the line.
-    pub reason: String,
+    pub(super) reason: String,
 }
 
 impl ClientMessage {
     /// Parses a line. This always succeeds: an invalid line becomes a request that will be answered
     /// `invalid_request`.
-    pub(crate) fn read(line: Line) -> Self {
+    pub(super) fn read(line: Line) -> Self {
         let number = line.number();
         let object = match parse(line) {
             Ok(object) => object,
@@ -104,6 +106,9 @@ impl ClientMessage {
             Some(kind) if LiveMessage::is_kind(kind) => {
                 Self::Live(Box::new(LiveMessage::read(kind, &object)))
             }
+            Some(kind) if let Some(kind) = TriggerMessage::kind(kind) => {
+                Self::Trigger(TriggerMessage::read(kind, &object))
+            }
             Some(STATUS) => Self::Status,
             Some("hook-reload") => Self::Reload,
             Some("hook-cancel") => match fields.id() {
@@ -118,9 +123,10 @@ impl ClientMessage {
                 let message = format!(
                     "field `type`: there is no message {:?}; a client sends {}, hook-subscribe, \
                      hook-tail, hook-audit, hook-cancel, hook-define-event, hook-bridge, \
-                     hook-status, hook-reload, {}",
+                     hook-status, hook-reload, {}, {}",
                     shortened(other),
                     kind::REQUEST,
+                    trigger::MESSAGE_TYPES.join(", "),
                     LiveMessage::kinds()
                 );
                 // It may be a request with a misspelt type, or an answer.

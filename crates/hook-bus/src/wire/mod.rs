@@ -14,13 +14,13 @@ mod socket;
 mod status;
 mod stdio;
 mod tail;
+mod trigger;
+mod triggers;
 
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
 pub use follow::JournalFollower;
 pub use hook_run::lines::{Line, LineReader, MAX_LINE};
-pub use live::{ClientHello, ErrorReply, LiveMessage};
-pub use message::{ClientMessage, InvalidLine};
 pub use server_call::{ExpectedServer, ServerCallError, call_server};
 #[cfg(unix)]
 pub use socket::process_group_of;

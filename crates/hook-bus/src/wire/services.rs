@@ -1,4 +1,5 @@
-//! One client's services for the hooks of its requests: calls, their results, and cancellations.
+//! Calls of one client, by hooks of its requests and by its triggers: their results, and
+//! cancellations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,32 +7,52 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
-use hook_json::RawJson;
+use hook_json::{RawJson, RawObject};
 use hook_run::HostCallError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::live::{host_call_cancelled_line, host_call_line};
+use super::trigger::call_line;
 use crate::live::{ClientCall, ClientServices};
 
 type Outcome = Result<RawJson, HostCallError>;
 
+/// The maximum number of calls of triggers that are queued for a client.
+const MAX_QUEUED: usize = 64;
+
+/// A trigger's call of its client.
+#[derive(Debug)]
+pub(super) struct TriggerCall {
+    pub(super) trigger: Arc<str>,
+    pub(super) method: &'static str,
+    pub(super) params: RawObject,
+    /// The channel for its result.
+    pub(super) answer: oneshot::Sender<Outcome>,
+}
+
 /// The end of a call of a client's service.
 enum CallEnd {
     Answered,
-    /// The answer came after the hook stopped waiting.
+    /// The answer came after the caller stopped waiting.
     Late,
-    /// The hook stopped waiting for the call with this number.
+    /// The caller stopped waiting for the call with this number.
     Abandoned(u64),
+}
+
+/// A call that the client has not answered.
+struct PendingCall {
+    is_of_trigger: bool,
+    answer: oneshot::Sender<Outcome>,
 }
 
 /// The services of one client, with one numbering of calls while it is connected.
 pub(super) struct Services {
     offered: Arc<ClientServices>,
     calls: mpsc::Receiver<ClientCall>,
+    trigger_calls: (mpsc::Sender<TriggerCall>, mpsc::Receiver<TriggerCall>),
     last_id: u64,
-    /// The calls that the client has not answered.
-    pending: HashMap<u64, oneshot::Sender<Outcome>>,
-    /// The hooks that wait for these calls.
+    pending: HashMap<u64, PendingCall>,
+    /// The callers that wait for these calls.
     waits: FuturesUnordered<BoxFuture<'static, CallEnd>>,
     /// The number of results that came too late.
     dropped: u64,
@@ -43,6 +64,7 @@ impl Default for Services {
         Self {
             offered,
             calls,
+            trigger_calls: mpsc::channel(MAX_QUEUED),
             last_id: 0,
             pending: HashMap::new(),
             waits: FuturesUnordered::new(),
@@ -57,13 +79,31 @@ impl Services {
         Arc::clone(&self.offered)
     }
 
-    /// Replaces the offered services. Cancels all previous calls; returns the lines for that.
+    /// Returns the channel for calls of triggers.
+    pub(super) fn trigger_calls(&self) -> mpsc::Sender<TriggerCall> {
+        self.trigger_calls.0.clone()
+    }
+
+    /// Replaces the offered services. Cancels all previous calls of hooks; returns the lines for
+    /// that.
     pub(super) fn offer(&mut self, offered: Vec<String>) -> Vec<Vec<u8>> {
         (self.offered, self.calls) = ClientServices::new(offered);
-        self.waits.clear();
-        let mut pending_ids: Vec<u64> = self.pending.drain().map(|(id, _)| id).collect();
-        pending_ids.sort_unstable();
-        pending_ids.into_iter().map(host_call_cancelled_line).collect()
+        self.cancel(|call| !call.is_of_trigger)
+    }
+
+    /// Cancels all calls, and every later one: the client cannot answer any more. Returns the lines
+    /// for that.
+    pub(super) fn close(&mut self) -> Vec<Vec<u8>> {
+        (self.offered, self.calls) = ClientServices::new([]);
+        self.trigger_calls.1 = mpsc::channel(1).1;
+        self.cancel(|_| true)
+    }
+
+    fn cancel(&mut self, is_cancelled: impl Fn(&PendingCall) -> bool) -> Vec<Vec<u8>> {
+        let cancelled = self.pending.extract_if(|_, call| is_cancelled(call));
+        let mut ids: Vec<u64> = cancelled.map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(host_call_cancelled_line).collect()
     }
 
     /// Returns the next line for the client: a call, or the cancellation of one.
@@ -78,28 +118,37 @@ impl Services {
                     CallEnd::Late => self.count_dropped(),
                     CallEnd::Abandoned(_) | CallEnd::Answered => {}
                 },
-                // Skip calls whose hook has stopped waiting.
+                // Skip calls whose caller has stopped waiting.
                 Some(call) = self.calls.recv() => if !call.answer.is_closed() {
-                    return self.start_call(call);
+                    let line = host_call_line(self.next_id(), &call);
+                    return self.start_call(line, false, call.answer);
+                },
+                Some(call) = self.trigger_calls.1.recv() => if !call.answer.is_closed() {
+                    let line = call_line(self.next_id(), &call);
+                    return self.start_call(line, true, call.answer);
                 },
                 else => return std::future::pending().await,
             }
         }
     }
 
-    fn start_call(&mut self, call: ClientCall) -> Vec<u8> {
-        self.last_id += 1;
+    /// Starts a call with the next number; returns its line.
+    fn start_call(
+        &mut self,
+        line: Vec<u8>,
+        is_of_trigger: bool,
+        mut answer: oneshot::Sender<Outcome>,
+    ) -> Vec<u8> {
         let id = self.last_id;
-        let line = host_call_line(id, &call);
         let (sender, outcome) = oneshot::channel();
-        self.pending.insert(id, sender);
-        let mut answer = call.answer;
+        self.pending.insert(id, PendingCall { is_of_trigger, answer: sender });
         let wait = async move {
             tokio::select! {
                 biased;
-                Ok(outcome) = outcome => match answer.send(outcome) {
-                    Ok(()) => CallEnd::Answered,
-                    Err(_) => CallEnd::Late,
+                outcome = outcome => match outcome.map(|outcome| answer.send(outcome)) {
+                    Ok(Err(_)) => CallEnd::Late,
+                    // Without an outcome the call was cancelled, which dropping `answer` reports.
+                    Ok(Ok(())) | Err(_) => CallEnd::Answered,
                 },
                 () = answer.closed() => CallEnd::Abandoned(id),
             }
@@ -108,22 +157,28 @@ impl Services {
         line
     }
 
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
     /// Handles the result of a call. A late result is dropped and counted.
     pub(super) fn handle_result(&mut self, id: &str, outcome: Outcome) {
         let sender = id.parse().ok().and_then(|id: u64| self.pending.remove(&id));
-        if sender.is_none_or(|sender| sender.send(outcome).is_err()) {
+        if sender.is_none_or(|call| call.answer.send(outcome).is_err()) {
             self.count_dropped();
         }
     }
 
-    fn count_dropped(&mut self) {
+    /// Counts a message that nothing waits for.
+    pub(super) fn count_dropped(&mut self) {
         self.dropped += 1;
         // Log at powers of two only, to keep the log short.
         if self.dropped.is_power_of_two() {
             let dropped = self.dropped;
             tracing::warn!(
                 target: "hook::live",
-                "results of host calls that nobody waited for were dropped so far: {dropped}"
+                "results of host calls, and chunks, that nothing waited for were dropped so far: {dropped}"
             );
         }
     }

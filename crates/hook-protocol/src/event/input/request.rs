@@ -157,20 +157,29 @@ impl RequestInput {
         check().map_err(|shape| PayloadError { event: self.event(), shape })
     }
 
+    /// Adds unknown fields, except those with the name of a field that there is.
+    pub fn add_extra(&mut self, extra: &JsonObject) {
+        for (name, value) in extra.iter() {
+            if !self.is_known_field(name) && self.extra.get(name).is_none() {
+                self.extra.insert(name, value.clone());
+            }
+        }
+    }
+
+    fn is_known_field(&self, name: &str) -> bool {
+        let added: &[Field] = if self.event().is_tool_event() { &TOOL_FIELDS } else { &[] };
+        let known = [&BASE_FIELDS, self.payload.fields(), added];
+        known.iter().any(|all| field::has_field(all, name))
+    }
+
     /// Returns an unknown field with the name of a known one, which would be written twice.
     fn duplicate_field(&self) -> Option<String> {
-        let known = self.payload.fields();
-        let added: &[Field] = if self.event().is_tool_event() { &TOOL_FIELDS } else { &[] };
         let open = match &self.payload {
             EventPayload::Open(payload) => Some(payload.fields()),
             _ => None,
         };
         let mut names = self.extra.iter().chain(open.into_iter().flat_map(JsonObject::iter));
-        names
-            .find(|(name, _)| {
-                [&BASE_FIELDS, known, added].iter().any(|all| field::has_field(all, name))
-            })
-            .map(|(name, _)| name.to_owned())
+        names.find(|(name, _)| self.is_known_field(name)).map(|(name, _)| name.to_owned())
     }
 
     /// Returns the event that the payload belongs to.
