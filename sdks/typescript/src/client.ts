@@ -1,7 +1,5 @@
 /** The client of a hook server: handlers that it calls, and requests that it answers. */
 
-import {randomUUID} from "node:crypto";
-
 import type {HostMethod} from "./context.js";
 import {HookError, textOf} from "./errors.js";
 import type {HookRegistrationError} from "./errors.js";
@@ -11,15 +9,11 @@ import type {
   AuditEntry, AuditLevel, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
 import {currentRunToken} from "./host.js";
-import type {HostServices} from "./host.js";
+import type {Approval, Approve, HostService, HostServices} from "./host.js";
 import {prepare} from "./json.js";
 import type {ReconnectOptions} from "./connection.js";
 import {find} from "./link/find.js";
-import {overGrpc} from "./link/grpc.js";
-import type {GrpcOptions} from "./link/grpc.js";
-import type {Connect} from "./link/link.js";
-import {overNats} from "./link/nats.js";
-import type {NatsOptions} from "./link/nats.js";
+import {isObject} from "./messages.js";
 import type {IncomingMessage} from "./messages.js";
 import {Fired} from "./outcome.js";
 import {readRegistration} from "./registration.js";
@@ -27,6 +21,8 @@ import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEvent
 import {Session} from "./session.js";
 import {untilAborted, untilEnded} from "./signals.js";
 import {TemporaryHook, asyncDispose} from "./temporary.js";
+import type {TriggerHost, TriggerLink} from "./triggers/running.js";
+import type {TriggerOptions} from "./triggers/scope.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -38,18 +34,16 @@ export interface HookClientOptions {
    * that asks and has registered no handler starts a private one (`command`), which ends with it, and the first outcome
    * warns of it; one that has been at the project's server waits for that to come back.
    */
-  transport?: "socket" | "stdio" | "grpc" | "nats";
+  transport?: "socket" | "stdio";
   /** The socket's path; without it the variable `HOOK_SOCKET`. */
   socket?: string;
   /** The project's folder; without it the nearest one with hooks, from the working directory upwards. */
   project?: string;
   /** The server to start, with its arguments; `["hook", "serve", "--stdio"]` without it. */
   command?: readonly string[];
-  /** For `transport: "grpc"`. */
-  grpc?: GrpcOptions;
-  /** For `transport: "nats"`: a fleet of engines, which is asked and takes no handlers. */
-  nats?: NatsOptions;
-  /** What hooks may ask of this client while they handle its requests. Not over gRPC or NATS. */
+  /** Asks the user what hooks want to have confirmed: called by `executeTool` and `agentTurn`. Without it `ask` is a refusal. */
+  approve?: Approve;
+  /** What hooks may ask of this client while they handle its requests. */
   hostServices?: HostServices;
   /** The pauses between tries to come back; `false`: never, a lost connection ends what hangs on it. */
   reconnect?: ReconnectOptions | false;
@@ -64,15 +58,15 @@ export interface HookClientOptions {
   onRegistrationError?: (error: HookRegistrationError) => void;
 }
 
-function connectBy(transport: HookClientOptions["transport"], options: HookClientOptions): Connect {
-  switch (transport) {
-    case "grpc":
-      return overGrpc(options.grpc ?? {});
-    case "nats":
-      return overNats(options.nats);
-    default:
-      return find({...options, transport});
-  }
+/** The services with the one that asks the user. Nothing but `true` is a yes. */
+function withApproval(services: HostServices, approve: Approve | undefined): HostServices {
+  if (!approve) return services;
+  const asked: HostService = async (question, context) => {
+    const answer = await approve(question as unknown as Approval, context);
+    if (answer === true) return true;
+    return {refused: isObject(answer) && typeof answer.refused === "string" ? answer.refused : "the user refused"};
+  };
+  return {...services, "user.approve": asked};
 }
 
 type Names<E extends string> = E | (string & {});
@@ -91,29 +85,23 @@ export class HookClient {
   readonly #progress = new Set<(progress: Progress) => void>();
   readonly #followers = new Set<(line: Record<string, unknown>) => void>();
   #onAudit: (entry: AuditEntry) => void = (entry) => console.error(JSON.stringify(entry));
-  readonly #prefix: string;
   /** Aborted when the client is closed, or a guard of it was refused. */
   readonly #over = new AbortController();
   #refusedGuard: HookRegistrationError | undefined;
   #nextRequest = 0;
   #closed: Promise<void> | undefined;
 
-  /** @throws HookError `invalid_option`, `unsupported` for host services over gRPC. */
+  /** @throws HookError `invalid_option`. */
   constructor(options: HookClientOptions = {}) {
     this.onProblem = options.onProblem ?? ((problem) => console.error(`hook-sdk: ${problem}`));
     this.onRegistrationError = options.onRegistrationError;
     const {transport, hostServices = {}} = options;
-    if (transport !== undefined && !["socket", "stdio", "grpc", "nats"].includes(transport)) {
-      throw new HookError("invalid_option", '`transport` is "socket", "stdio", "grpc" or "nats"');
+    if (transport !== undefined && transport !== "socket" && transport !== "stdio") {
+      throw new HookError("invalid_option", '`transport` is "socket" or "stdio"');
     }
-    if ((transport === "grpc" || transport === "nats") && Object.keys(hostServices).length > 0) {
-      throw new HookError("unsupported", "over gRPC or NATS a client cannot offer host services; connect over the socket for them");
-    }
-    // Over gRPC the bus is followed for all clients, and ids tell whose request it is.
-    this.#prefix = transport === "grpc" || transport === "nats" ? `client-${randomUUID().slice(0, 8)}` : "client";
     const session = {
-      connect: connectBy(transport, options),
-      hostServices: {...hostServices},
+      connect: find(options),
+      hostServices: withApproval({...hostServices}, options.approve),
       reconnect: options.reconnect ?? {},
       helloTimeoutMs: options.helloTimeoutMs ?? 30_000,
     };
@@ -262,7 +250,7 @@ export class HookClient {
   async request<E extends Names<NativeEventName>>(
     event: E, input: InputOf<E>, options: RequestOptions = {},
   ): Promise<HookExecutionResponse> {
-    const {deadlineMs, correlationId = `${this.#prefix}-${this.#nextRequest++}`, signal, streams, inputs} = options;
+    const {deadlineMs, correlationId = `client-${this.#nextRequest++}`, signal, streams, inputs} = options;
     // The server gives requests from inside of a hook places of their own.
     const runToken = currentRunToken();
     const type = "hook-execution-request";
@@ -292,6 +280,27 @@ export class HookClient {
     });
     const warning = this.#session.takeWarning();
     return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
+  }
+
+  /**
+   * Runs a trigger at the server, which calls the services of the host that `begin` makes; gives its result. `executeTool`,
+   * `callModel`, `agentTurn` and `session` are made of it.
+   *
+   * @throws HookError where there is no result, which is never permission; `cancelled` where the signal is aborted.
+   */
+  async trigger(
+    trigger: string, call: Record<string, unknown>, begin: (link: TriggerLink) => TriggerHost, options: TriggerOptions = {},
+  ): Promise<Record<string, unknown>> {
+    const {session, deadlineMs, signal} = options;
+    this.#session.asks = true;
+    const cancelled = () => new HookError("cancelled", `${trigger}: the trigger was cancelled`, {cause: signal?.reason});
+    if (signal?.aborted) throw cancelled();
+    const link = await untilAborted(this.#session.use(), signal, cancelled);
+    const message = {trigger, call, session, deadlineMs, runToken: currentRunToken()};
+    const result = await this.#session.triggers.run(link, message, begin, signal);
+    const warning = this.#session.takeWarning();
+    if (warning === undefined) return result;
+    return {...result, warnings: [warning, ...(Array.isArray(result["warnings"]) ? result["warnings"] : [])]};
   }
 
   /** Ends the hooks of a request by its id. It is answered all the same, with the error `cancelled`. */

@@ -1,0 +1,85 @@
+/** Where triggers run: a client, a session or a turn of it; and how each of them is begun. */
+
+import type {HookClient} from "../client.js";
+import {HookError, textOf} from "../errors.js";
+
+/** The session that a trigger belongs to; the server takes its own for what is missing. */
+export interface SessionFields {
+  session_id?: string;
+  cwd?: string;
+  transcript_path?: string;
+}
+
+/** How a trigger is run. */
+export interface TriggerOptions {
+  session?: SessionFields;
+  /** The result is there after so many milliseconds at the latest. */
+  deadlineMs?: number;
+  /** Cancels the trigger with all that it runs: it rejects with the HookError `cancelled`. */
+  signal?: AbortSignal;
+}
+
+/** A client, a session or a turn. */
+export type Scope = HookClient | InnerScope;
+
+/** A part of an agent's work: what runs in it is cancelled when it ends. */
+export interface InnerScope {
+  readonly client: HookClient;
+  readonly session: SessionFields;
+  readonly signal: AbortSignal;
+}
+
+/** Texts of hooks beside their decision. */
+export interface Advice {
+  /** For the model's next request. */
+  forModel?: string;
+  /** For the user. */
+  forUser?: string;
+  /** Nothing of it is to be displayed. */
+  suppressOutput?: boolean;
+}
+
+/** What every outcome has. */
+export interface Outcome {
+  /** For the agent's user: hooks that failed, are not trusted, or were not understood. */
+  warnings: string[];
+  /** Why there is no answer of the hooks; the outcome is a refusal then. */
+  error?: HookError;
+}
+
+/** The client of a scope, and the options with what the scope says. */
+export function within(scope: Scope, options: TriggerOptions): [HookClient, TriggerOptions] {
+  if (!("client" in scope)) return [scope, options];
+  const signal = options.signal ? AbortSignal.any([scope.signal, options.signal]) : scope.signal;
+  return [scope.client, {...options, signal, session: {...scope.session, ...options.session}}];
+}
+
+/**
+ * What a trigger came to. What the server says is believed if its `outcome` is one of those; anything else, and every
+ * error, is a refusal: only a cancelled trigger throws.
+ */
+export async function decided<T extends Outcome>(
+  result: Promise<Record<string, unknown>>, outcomes: readonly string[], refusal: (error: HookError) => T,
+): Promise<T> {
+  try {
+    const given = await result;
+    if (!outcomes.includes(String(given["outcome"]))) {
+      throw new HookError("invalid_message", `the server's outcome is ${String(given["outcome"]).slice(0, 100)}`);
+    }
+    return withWarnings(given) as unknown as T;
+  } catch (thrown) {
+    const error = thrown instanceof HookError ? thrown : new HookError("failed", textOf(thrown), {cause: thrown});
+    if (isCancelled(error)) throw error;
+    return refusal(error);
+  }
+}
+
+/** Whether the caller has cancelled it, and not the server. */
+export function isCancelled(error: HookError): boolean {
+  return error.code === "cancelled" && "cause" in error;
+}
+
+/** The result with its warnings, which may be missing. */
+export function withWarnings(given: Record<string, unknown>): Record<string, unknown> {
+  return {...given, warnings: Array.isArray(given["warnings"]) ? given["warnings"].map(String) : []};
+}
