@@ -178,7 +178,7 @@ export type AgentSession = LifecycleOutcome & InnerScope & AsyncDisposable & {
  * @throws HookError `cancelled` where the signal is aborted; nothing else.
  */
 export function session(scope: Scope, options: SessionOptions = {}): Promise<AgentSession> {
-  const {session_id = randomUUID(), cwd, transcript_path, deadlineMs, signal, source = "startup", ...input} = options;
-  const fields = {session_id, cwd, transcript_path};
+  const {session_id = randomUUID(), cwd, transcript_path, maxContinuations, deadlineMs, signal, source = "startup", ...input} = options;
+  const fields = {session_id, cwd, transcript_path, maxContinuations};
   return new Session(scope, {deadlineMs, signal, session: fields}).begin({source, ...input});
 }

@@ -8,6 +8,8 @@ export interface SessionFields {
   session_id?: string;
   cwd?: string;
   transcript_path?: string;
+  /** How often in a row hooks may have a turn go on. */
+  maxContinuations?: number;
 }
 
 /** How a trigger is run. */
