@@ -4,7 +4,7 @@ import type {HostMethod} from "./context.js";
 import {HookError, textOf} from "./errors.js";
 import type {HookRegistrationError} from "./errors.js";
 import type {A3sEventName} from "./events/a3s.js";
-import type {NativeEventName, NativeInputs} from "./events/native.js";
+import type {AskInput, NativeEventName} from "./events/events.js";
 import type {
   AuditEntry, AuditLevel, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
@@ -26,6 +26,8 @@ import type {TriggerOptions} from "./triggers/scope.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
+
+const DECISIONS: readonly unknown[] = ["proceed", "ask", "retry", "block", "stop"] satisfies Fired["decision"][];
 
 /** Where the server is, and who is told of what. Everything is optional. */
 export interface HookClientOptions {
@@ -68,9 +70,6 @@ function withApproval(services: HostServices, approve: Approve | undefined): Hos
   };
   return {...services, "user.approve": asked};
 }
-
-type Names<E extends string> = E | (string & {});
-type InputOf<E extends string> = E extends NativeEventName ? NativeInputs[E] & Record<string, unknown> : Record<string, unknown>;
 
 /**
  * A client. Making one connects to nothing: the first thing that it is asked to do does. Handlers and
@@ -131,9 +130,6 @@ export class HookClient {
   registerHook<E extends A3sEventName>(event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">): string;
   registerHook<E extends NativeEventName>(event: E, hook: HookOptions<NativeHandler<E>, "native"> & {vocabulary: "native"}): string;
   registerHook<E extends OnlyNativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">): string;
-  registerHook<E extends string>(
-    event: E extends A3sEventName ? never : E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">,
-  ): string;
   registerHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>): string {
     if (this.#closed) throw new HookError("closed", "the client is closed");
     const entry = this.#session.registrations.make(readRegistration(event, hook, "a3s"));
@@ -176,8 +172,8 @@ export class HookClient {
   temporaryHook<E extends A3sEventName, T>(
     event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">, during: (hookId: string) => T | Promise<T>,
   ): Promise<T>;
-  temporaryHook<E extends string>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>): Promise<TemporaryHook>;
-  temporaryHook<E extends string, T>(
+  temporaryHook<E extends NativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>): Promise<TemporaryHook>;
+  temporaryHook<E extends NativeEventName, T>(
     event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>, during: (hookId: string) => T | Promise<T>,
   ): Promise<T>;
   async temporaryHook<T>(
@@ -233,22 +229,22 @@ export class HookClient {
    * @throws HookError where there is no answer, or the request failed and no hook decided; that is never to be taken
    * for `proceed`.
    */
-  async fire<E extends Names<NativeEventName>>(event: E, input: InputOf<E>, options?: RequestOptions): Promise<Fired> {
+  async fire<E extends NativeEventName>(event: E, input: AskInput<E>, options?: RequestOptions): Promise<Fired> {
     const response = await this.request(event, input, options);
     const {processed, error, correlationId} = response;
     if (processed === undefined && error) {
       const request = {eventName: event, correlationId};
       throw new HookError(error.code, `${event}: ${error.message}`, {details: error.details, request});
     }
-    if (typeof processed?.decision !== "string") {
-      throw new HookError("invalid_message", `the answer to ${event} has no decision`);
+    if (!processed || !DECISIONS.includes(processed.decision)) {
+      throw new HookError("invalid_message", `the answer to ${event} has no decision that is known`);
     }
     return new Fired(processed, response);
   }
 
   /** The whole response to a native or declared event. Throws as `fire` does. */
-  async request<E extends Names<NativeEventName>>(
-    event: E, input: InputOf<E>, options: RequestOptions = {},
+  async request<E extends NativeEventName>(
+    event: E, input: AskInput<E>, options: RequestOptions = {},
   ): Promise<HookExecutionResponse> {
     const {deadlineMs, correlationId = `client-${this.#nextRequest++}`, signal, streams, inputs} = options;
     // The server gives requests from inside of a hook places of their own.

@@ -15,9 +15,9 @@ export interface HookRun {
   [field: string]: unknown;
 }
 
-/** What an agent is to do. A `decision` that it does not know is no permission to go on. */
+/** What an agent is to do. */
 export interface Processed {
-  decision: "proceed" | "ask" | "retry" | "block" | "stop" | (string & {});
+  decision: "proceed" | "ask" | "retry" | "block" | "stop";
   reason?: string;
   /** Milliseconds. */
   retryAfterMs?: number;

@@ -7,6 +7,7 @@ export type {HookContext, HostMethod, LogLevel} from "./context.js";
 export {HookConnectionError, HookError, HookRegistrationError, HookValueError} from "./errors.js";
 export type {FailedRequest} from "./errors.js";
 export type * from "./events/a3s.js";
+export type * from "./events/events.js";
 export type * from "./events/native.js";
 export type {
   AuditEntry, AuditLevel, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
@@ -14,9 +15,9 @@ export type {
 export type {Approval, Approve, Approved, HostAsked, HostService, HostServices} from "./host.js";
 export type {Fired} from "./outcome.js";
 export type {
-  A3sHandler, HookConfig, HookMatcher, HookOptions, NativeHandler, OnlyNativeEventName,
+  A3sHandler, HookOptions, NativeHandler, OnlyNativeEventName,
 } from "./registration.js";
-export type {HookResponse, ModifiedData, NativeOutput, Vocabulary} from "./responses.js";
+export type {HookResponse, ModifiedData, Vocabulary} from "./responses.js";
 export type {TemporaryHook} from "./temporary.js";
 export {agentTurn, session} from "./triggers/agent.js";
 export type {AgentSession, AgentTurn, LifecycleOutcome, PromptOutcome, SessionOptions, TurnEnd} from "./triggers/agent.js";
