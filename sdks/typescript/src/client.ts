@@ -66,7 +66,7 @@ function withApproval(services: HostServices, approve: Approve | undefined): Hos
   const asked: HostService = async (question, context) => {
     const answer = await approve(question as unknown as Approval, context);
     if (answer === true) return true;
-    return {refused: isObject(answer) && typeof answer.refused === "string" ? answer.refused : "the user refused"};
+    return isObject(answer) && typeof answer.refused === "string" ? {refused: answer.refused} : false;
   };
   return {...services, "user.approve": asked};
 }

@@ -19,7 +19,7 @@ export type {
 } from "./registration.js";
 export type {HookResponse, ModifiedData, Vocabulary} from "./responses.js";
 export type {TemporaryHook} from "./temporary.js";
-export {agentTurn, session} from "./triggers/agent.js";
+export {agentTurn, endTurn, session} from "./triggers/agent.js";
 export type {AgentSession, AgentTurn, LifecycleOutcome, PromptOutcome, SessionOptions, TurnEnd} from "./triggers/agent.js";
 export {callModel} from "./triggers/model.js";
 export type {CallModel, ModelAnswer, ModelOptions, ModelOutcome, ModelPart, ModelSdk} from "./triggers/model.js";

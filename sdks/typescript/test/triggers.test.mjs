@@ -179,7 +179,7 @@ test("a client that is closed refuses what runs", () => withClient(async ({serve
 
 test("nothing but `true` approves", async () => {
   for (const [answer, result] of [
-    [true, true], [false, {refused: "the user refused"}], [{refused: "no"}, {refused: "no"}], ["yes", {refused: "the user refused"}],
+    [true, true], [false, false], [{refused: "no"}, {refused: "no"}], ["yes", false], [undefined, false],
   ]) {
     await withClient(async ({server, client}) => {
       const {ask, connection} = await begun(server, () => executeTool(client, CALL, never));
@@ -319,7 +319,7 @@ test("a turn goes on as hooks say, and takes along what runs in it", () => withC
   const ended = turn.end("r");
   await assert.rejects(tool, {code: "cancelled"});
   const {triggerId, call} = await connection.next("hook-trigger", ({trigger}) => trigger === "turn-end");
-  assert.deepEqual(call, {prompt: "p", prompt_response: "r", stop_hook_active: false});
+  assert.deepEqual(call, {prompt: "p", prompt_response: "r"});
   connection.send({type: "hook-trigger-result", triggerId, result: {outcome: "continue", prompt: "the rest"}});
   assert.deepEqual(await ended, {outcome: "continue", prompt: "the rest", warnings: []});
 }));

@@ -5,7 +5,7 @@ import {randomUUID} from "node:crypto";
 import type {HookClient} from "../client.js";
 import type {HookError} from "../errors.js";
 import {asyncDispose} from "../temporary.js";
-import {decided, within} from "./scope.js";
+import {ModelContext, decided, within} from "./scope.js";
 import type {Advice, InnerScope, Outcome, Scope, SessionFields, TriggerOptions} from "./scope.js";
 
 type Fields = Record<string, unknown>;
@@ -42,15 +42,18 @@ const NO_HOST = () => ({services: {}});
 /** A part of an agent's work; what runs in it is cancelled when it ends. */
 class Part implements InnerScope {
   readonly client: HookClient;
+  readonly context: ModelContext;
   readonly session: SessionFields;
   readonly signal: AbortSignal;
   readonly #over = new AbortController();
-  readonly #outer: TriggerOptions;
+  /** Of what is around it: events of it go on after it has ended. */
+  protected readonly outer: TriggerOptions;
 
   constructor(scope: Scope, options: TriggerOptions) {
-    [this.client, this.#outer] = within(scope, options);
-    this.session = this.#outer.session ?? {};
-    const {signal} = this.#outer;
+    [this.client, this.outer] = within(scope, options);
+    this.session = this.outer.session ?? {};
+    this.context = "client" in scope ? scope.context : new ModelContext();
+    const {signal} = this.outer;
     this.signal = signal ? AbortSignal.any([signal, this.#over.signal]) : this.#over.signal;
   }
 
@@ -59,12 +62,11 @@ class Part implements InnerScope {
     this.#over.abort(new Error(why));
   }
 
-  /** Fires an event of it, which goes on after it has ended. */
+  /** Fires an event of it. */
   protected fire<T extends Outcome>(
-    trigger: string, input: object, outcomes: readonly string[], refusal: (error: HookError) => T, read = (given: Fields) => given,
+    trigger: string, input: object, outcomes: readonly string[], refusal: (error: HookError) => T, read: (given: Fields) => Fields,
   ): Promise<T> {
-    const fired = this.client.trigger(trigger, {...input}, NO_HOST, this.#outer).then(read);
-    return decided(fired, outcomes, refusal);
+    return decided(this.client.trigger(trigger, {...input}, NO_HOST, this.outer).then(read), outcomes, refusal);
   }
 }
 
@@ -87,12 +89,11 @@ class Turn extends Part {
     return Object.assign(this, outcome) as AgentTurn;
   }
 
-  end(response: string, more: {messages?: unknown[]} = {}): Promise<TurnEnd> {
+  async end(response: string, more: {messages?: unknown[]} = {}): Promise<TurnEnd> {
     this.leave("the turn has ended");
-    const input = {...more, prompt: this.#prompt, prompt_response: response, stop_hook_active: false};
-    return this.fire("turn-end", input, ["done", "continue", "limit-reached", "stopped"], (error): TurnEnd => (
-      {outcome: "stopped", reason: `the hooks could not be asked about the turn's end: ${error.message}`, warnings: [], error}
-    ));
+    const end = await endTurn(this.client, {...more, prompt: this.#prompt, prompt_response: response}, this.outer);
+    this.context.add(end.forModel);
+    return end;
   }
 
   async [asyncDispose](): Promise<void> {
@@ -116,6 +117,17 @@ export function agentTurn(
 ): Promise<AgentTurn> {
   const input = typeof prompt === "string" ? {prompt} : prompt;
   return new Turn(scope, input.prompt, options).begin(input);
+}
+
+/** Ends a turn that was begun elsewhere, as `end` of a turn does. */
+export function endTurn(
+  scope: Scope, turn: {prompt: string; prompt_response: string; messages?: unknown[]}, options: TriggerOptions = {},
+): Promise<TurnEnd> {
+  const [client, all] = within(scope, options);
+  const fired = client.trigger("turn-end", {...turn}, NO_HOST, all);
+  return decided(fired, ["done", "continue", "limit-reached", "stopped"], (error): TurnEnd => (
+    {outcome: "stopped", reason: `the hooks could not be asked about the turn's end: ${error.message}`, warnings: [], error}
+  ));
 }
 
 /** How a session begins, and how its events are asked about. */
@@ -150,15 +162,17 @@ class Session extends Part {
     await this.end();
   }
 
-  #lifecycle(trigger: string, input: object): Promise<LifecycleOutcome> {
+  async #lifecycle(trigger: string, input: object): Promise<LifecycleOutcome> {
     const refusal = (error: HookError): LifecycleOutcome => (
       {outcome: "refused", reason: `the hooks could not be asked (${trigger}): ${error.message}`, warnings: [], error}
     );
-    return this.fire(trigger, input, ["done", "refused", "stopped"], refusal, ({stop, refused, ...given}) => {
+    const outcome = await this.fire(trigger, input, ["done", "refused", "stopped"], refusal, ({stop, refused, ...given}) => {
       if (typeof stop === "string") return {...given, outcome: "stopped", reason: stop};
       if (typeof refused === "string") return {...given, outcome: "refused", reason: refused};
       return {...given, outcome: stop == null && refused == null ? "done" : "neither a text nor nothing"};
     });
+    this.context.add(outcome.forModel);
+    return outcome;
   }
 }
 

@@ -16,6 +16,8 @@ type Fields = Record<string, unknown>;
 export interface ModelOptions extends TriggerOptions {
   /** `each`: hooks see each chunk that shows text before it is displayed; without it only the complete answer. */
   chunks?: "complete" | "each";
+  /** Hooks' texts for the model: of events before this call. */
+  context?: string;
   available_tools?: unknown[];
   messages?: unknown[];
   prompt?: string;
@@ -34,7 +36,7 @@ interface ModelOutcomeFields extends Outcome {
   response?: Fields;
   /** Why no tool is allowed, where a hook blocked their selection. */
   toolsWithheld?: string;
-  /** Hooks' text for the model that was not in this request. The server puts it into the next of the session. */
+  /** Hooks' text for the model that was not in this request. In a session or a turn the next one has it; else pass it as `context`. */
   forNextRequest?: string;
   forUser?: string;
   suppressOutput?: boolean;
@@ -71,7 +73,7 @@ export interface ModelAnswer<C extends object = Fields> extends AsyncIterable<Mo
 export function callModel<C extends object>(
   scope: Scope, sdk: ModelSdk | undefined, request: object, call: CallModel<C>, options: ModelOptions = {},
 ): ModelAnswer<C> {
-  const {chunks = "complete", available_tools, messages, prompt, system_prompt, ...rest} = options;
+  const {chunks = "complete", context: given, available_tools, messages, prompt, system_prompt, ...rest} = options;
   const left = new AbortController();
   const signal = rest.signal ? AbortSignal.any([rest.signal, left.signal]) : left.signal;
   const [client, all] = within(scope, {...rest, signal});
@@ -94,7 +96,9 @@ export function callModel<C extends object>(
     }
     return {};
   };
-  const fields = {sdk, request, available_tools, messages, prompt, system_prompt, chunks};
+  const kept = "client" in scope ? scope.context : undefined;
+  const context = [kept?.take(), given].filter((text) => text !== undefined).join("\n\n") || undefined;
+  const fields = {sdk, request, context, available_tools, messages, prompt, system_prompt, chunks};
   const begun = client.trigger("model", fields, (link) => ({
     services: {"model.call": (params, {signal}) => read(link, params, signal)},
     chunk: ({chunk, complete}) => {
@@ -111,6 +115,9 @@ export function callModel<C extends object>(
     if ((given.outcome === "called" || given.outcome === "answered") && !isObject(given.response)) {
       given = refusal(new HookError("invalid_message", `${given["outcome"]}, and there is no response`));
     }
+    // What no model has seen is for the next.
+    if (given.error && !called) kept?.add(context);
+    kept?.add(given.forNextRequest);
     if (given.outcome === "interrupted" && cause !== undefined) given.cause = cause;
     const failed = given.error ?? (given.outcome === "interrupted" ? cause ?? new HookError("interrupted", "the model's answer broke off") : undefined);
     parts.end(failed);

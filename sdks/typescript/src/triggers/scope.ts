@@ -21,19 +21,37 @@ export interface TriggerOptions {
   signal?: AbortSignal;
 }
 
+/** Hooks' texts for the model that were in no request yet. */
+export class ModelContext {
+  #texts: string[] = [];
+
+  /** Keeps a text for the next request. */
+  add(text: unknown): void {
+    if (typeof text === "string" && text !== "") this.#texts.push(text);
+  }
+
+  /** All texts, which are in a request from now on. */
+  take(): string | undefined {
+    const texts = this.#texts.splice(0);
+    return texts.length > 0 ? texts.join("\n\n") : undefined;
+  }
+}
+
 /** A client, a session or a turn. */
 export type Scope = HookClient | InnerScope;
 
 /** A part of an agent's work: what runs in it is cancelled when it ends. */
 export interface InnerScope {
   readonly client: HookClient;
+  /** Hooks' texts for the model, which its next request gets. */
+  readonly context: ModelContext;
   readonly session: SessionFields;
   readonly signal: AbortSignal;
 }
 
 /** Texts of hooks beside their decision. */
 export interface Advice {
-  /** For the model's next request. */
+  /** For the model's next request, which has it where that is made in the same session or turn. */
   forModel?: string;
   /** For the user. */
   forUser?: string;

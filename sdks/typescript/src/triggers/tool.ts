@@ -40,8 +40,8 @@ interface ToolOutcomeFields extends Outcome {
 
 /** What a tool call came to. The model gets `result`, whatever it is. */
 export type ToolOutcome<T = unknown> =
-  /** The tool ran. `value` is what it returned, where hooks left that as it is. */
-  | (ToolOutcomeFields & {outcome: "ran"; value?: T})
+  /** The tool ran. `value` is what it returned, or `thrown` what it threw, where hooks left that as it is. */
+  | (ToolOutcomeFields & {outcome: "ran"; value?: T; thrown?: unknown})
   /** The call was refused. `ran` is true where the server was lost, or its time was over, while the tool ran. */
   | (ToolOutcomeFields & {outcome: "blocked"; reason: string; ran: boolean})
   /** The tool ran, and a hook's reason stands in for its result. */
@@ -66,7 +66,7 @@ export async function executeTool<T>(
   scope: Scope, call: ToolCallInput, run: RunTool<T>, options: TriggerOptions = {},
 ): Promise<ToolOutcome<T>> {
   const [client, all] = within(scope, options);
-  let last: {value: T; content: string} | undefined;
+  let last: {result: ToolResult; value: T} | {result: ToolResult; thrown: unknown} | undefined;
   let ran = false;
   const services = {
     "tool.run": async (params: Record<string, unknown>, {signal}: {signal: AbortSignal}) => {
@@ -78,11 +78,13 @@ export async function executeTool<T>(
       try {
         value = await run(input, {signal});
       } catch (thrown) {
-        throw new HookError("failed", thrown instanceof Error ? thrown.message : textOf(thrown));
+        const error = thrown instanceof Error ? thrown.message : textOf(thrown);
+        last = {thrown, result: {llmContent: error, error}};
+        throw new HookError("failed", error);
       }
       const result = toToolResult(value);
       prepare({type: "hook-host-result", result}); // What has no JSON form is the tool's error.
-      last = {value, content: JSON.stringify(result)};
+      last = {value, result: structuredClone(result)};
       return result;
     },
   };
@@ -96,8 +98,8 @@ export async function executeTool<T>(
     throw new HookError("invalid_message", "the server's result of a tool has no content");
   });
   const outcome = await decided<ToolOutcome<T>>(begun, ["ran", "blocked", "replaced", "stopped"], refusal);
-  if (outcome.outcome === "ran" && last && isSame(outcome.result, JSON.parse(last.content))) outcome.value = last.value;
-  return outcome;
+  if (outcome.outcome !== "ran" || !last || !isSame(outcome.result, last.result)) return outcome;
+  return Object.assign(outcome, "thrown" in last ? {thrown: last.thrown} : {value: last.value});
 }
 
 /** What a tool returned, as a result. */

@@ -1,0 +1,211 @@
+/** Hooks in agents of LangChain.js: `hook-sdk/langchain`. */
+
+import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
+import type {BaseMessage} from "@langchain/core/messages";
+import {createMiddleware} from "langchain";
+
+import {HookError} from "../errors.js";
+import {agentTurn, endTurn} from "../triggers/agent.js";
+import {callModel} from "../triggers/model.js";
+import type {Scope, TriggerOptions} from "../triggers/scope.js";
+import {executeTool} from "../triggers/tool.js";
+import type {ToolResult} from "../triggers/tool.js";
+import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts} from "./chat.js";
+import type {ChatRequest} from "./chat.js";
+import {HookRefusal, Run} from "./shared.js";
+import type {IntegrationOptions} from "./shared.js";
+
+export {HookRefusal};
+
+/** Says of a message that a hook has had the agent stop. */
+const STOPPED = "hook_stopped";
+
+/**
+ * Hooks around the prompt, the model, the tools and the end of an agent: `createAgent({model, tools, middleware: [hookMiddleware(client)]})`.
+ */
+export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
+  const run = new Run(scope, options, "langchain", [1]);
+  return createMiddleware({
+    name: "HookMiddleware",
+    beforeAgent: {
+      canJumpTo: ["end"],
+      hook: async ({messages}, runtime) => {
+        const prompt = messages.at(-1);
+        if (!prompt || prompt.getType() !== "human") return;
+        const turn = await agentTurn(run.scope, textOfMessage(prompt), optionsOf(runtime));
+        run.tell(turn);
+        if (turn.error) throw turn.error;
+        if (turn.outcome !== "proceed") return {messages: [said(turn.reason, true)], jumpTo: "end" as const};
+        if (turn.prompt === textOfMessage(prompt)) return;
+        return {messages: [withText(prompt, turn.prompt)]};
+      },
+    },
+    wrapModelCall: async (request, handler) => {
+      const stopped = stopOf(request.messages);
+      if (stopped !== undefined) return said(stopped, true);
+      const chat = toRequest(request.systemMessage, request.messages, request.tools, request.toolChoice);
+      let message: AIMessage | undefined;
+      const answer = callModel(run.scope, "openai-chat", chat, async (given) => {
+        const returned = await handler({...request, ...fromRequest(given as unknown as ChatRequest, chat, request)});
+        if (!AIMessage.isInstance(returned)) throw new HookError("unsupported", "another middleware gave no message, which hooks cannot see");
+        message = returned;
+        return completionOf(returned);
+      }, optionsOf(request.runtime));
+      const outcome = await answer.finish();
+      run.tell(outcome);
+      if (outcome.error) throw outcome.error;
+      if (outcome.outcome === "interrupted") throw outcome.cause ?? new HookError("interrupted", "the model's answer broke off");
+      const {text, calls} = readCompletion(outcome.response ?? {});
+      if (outcome.outcome === "called" && message) return text === message.text ? message : withText(message, text);
+      if (outcome.outcome === "stopped") return said(outcome.reason, true);
+      const tool_calls = calls.map(({id, name, arguments: args}) => ({id, name, args: JSON.parse(args) as Record<string, unknown>, type: "tool_call" as const}));
+      return new AIMessage({content: text, tool_calls});
+    },
+    wrapToolCall: async (request, handler) => {
+      const {id = "", name, args} = request.toolCall;
+      const call = {tool_name: name, tool_input: args, tool_call_id: id};
+      const outcome = await executeTool(run.scope, call, async (input) => {
+        const returned = await handler({...request, toolCall: {...request.toolCall, args: input}});
+        return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
+      }, optionsOf(request.runtime));
+      run.tell(outcome);
+      if (outcome.outcome === "ran" && "thrown" in outcome) throw outcome.thrown;
+      if (outcome.outcome === "ran" && outcome.value) return outcome.value.message;
+      const {llmContent, error} = outcome.result;
+      const isStop = outcome.outcome === "stopped";
+      return new ToolMessage({
+        content: llmContent as string, tool_call_id: id, name, status: error !== undefined || isStop ? "error" : "success",
+        ...(isStop && {additional_kwargs: {[STOPPED]: outcome.reason}}),
+      });
+    },
+    afterAgent: {
+      canJumpTo: ["model"],
+      hook: async ({messages}, runtime) => {
+        const answer = messages.at(-1);
+        if (!answer || answer.additional_kwargs[STOPPED] !== undefined) return;
+        const prompt = messages.findLast((message) => message.getType() === "human");
+        const turn = {prompt: prompt ? textOfMessage(prompt) : "", prompt_response: textOfMessage(answer)};
+        const end = await endTurn(run.scope, turn, optionsOf(runtime));
+        run.tell(end);
+        if (end.error) throw end.error;
+        if (end.outcome === "continue") return {messages: [new HumanMessage(end.prompt)], jumpTo: "model" as const};
+        if (end.outcome === "limit-reached") run.client.onProblem(`hooks had the agent go on ${end.continuations} times: ${end.reason}`);
+        return;
+      },
+    },
+  });
+}
+
+function optionsOf(runtime: {signal?: AbortSignal; configurable?: {thread_id?: string}}): TriggerOptions {
+  const session_id = runtime.configurable?.thread_id;
+  return {...(runtime.signal && {signal: runtime.signal}), ...(session_id !== undefined && {session: {session_id}})};
+}
+
+/** What a tool's handler returned, which hooks see as its result. */
+class Returned<M> implements ToolResult {
+  llmContent: ToolResult["llmContent"];
+  error?: string;
+  readonly #message: M;
+
+  constructor(message: M, {llmContent, error}: ToolResult) {
+    this.#message = message;
+    this.llmContent = llmContent;
+    if (error !== undefined) this.error = error;
+  }
+
+  get message(): M {
+    return this.#message;
+  }
+}
+
+function toToolResult(message: ToolMessage): ToolResult {
+  const {content, status} = message;
+  return {llmContent: content as ToolResult["llmContent"], ...(status === "error" && {error: message.text})};
+}
+
+/** An answer that says what a hook has said. */
+function said(text: string, isStop: boolean): AIMessage {
+  return new AIMessage({content: text, ...(isStop && {additional_kwargs: {[STOPPED]: text}})});
+}
+
+/** Why a tool of this turn has had the agent stop. */
+function stopOf(messages: BaseMessage[]): string | undefined {
+  const turn = messages.slice(messages.findLastIndex((message) => message.getType() === "human") + 1);
+  const stop = turn.find((message) => message.additional_kwargs[STOPPED] !== undefined);
+  return stop && String(stop.additional_kwargs[STOPPED]);
+}
+
+const ROLES: Record<string, string> = {human: "user", ai: "assistant", system: "system", developer: "developer", tool: "tool"};
+
+function toRequest(system: SystemMessage | undefined, messages: BaseMessage[], tools: readonly unknown[], toolChoice: unknown): ChatRequest {
+  const all = system && system.text !== "" ? [{role: "system", content: toParts(system.content as never), hook_sdk: -1}] : [];
+  return {
+    messages: [...all, ...messages.map((message, hook_sdk) => (
+      {role: ROLES[message.getType()] ?? "user", content: toParts(message.content as never), hook_sdk}
+    ))],
+    ...(tools.length > 0 && {tools: tools.map((tool) => ({type: "function", function: {name: nameOf(tool)}})), tool_choice: toolChoice ?? "auto"}),
+  };
+}
+
+function nameOf(tool: unknown): string {
+  const {name, function: called} = tool as {name?: unknown; function?: {name?: unknown}};
+  return String(name ?? called?.name ?? "");
+}
+
+interface Changed {
+  systemMessage?: SystemMessage;
+  messages?: BaseMessage[];
+  tools?: never;
+  toolChoice?: never;
+}
+
+/** What hooks have changed of a request. */
+function fromRequest(
+  given: ChatRequest, sent: ChatRequest,
+  {systemMessage, messages, tools}: {systemMessage: SystemMessage; messages: BaseMessage[]; tools: readonly unknown[]},
+): Changed {
+  if (JSON.stringify(given) === JSON.stringify(sent)) return {};
+  const isOfSystem = ({hook_sdk}: {hook_sdk?: number}) => hook_sdk === -1;
+  const system = given.messages.find(isOfSystem);
+  const changed: Changed = {
+    systemMessage: system ? withContent(systemMessage, system.content) : new SystemMessage(""),
+    messages: given.messages.filter((message) => !isOfSystem(message)).map((message) => {
+      const original = message.hook_sdk === undefined ? undefined : messages[message.hook_sdk];
+      if (original) return withContent(original, message.content);
+      const text = textOfMessage(message);
+      return message.role === "user" ? new HumanMessage(text) : message.role === "assistant" ? new AIMessage(text) : new SystemMessage(text);
+    }),
+  };
+  if (tools.length > 0 && JSON.stringify(given.tool_choice) !== JSON.stringify(sent.tool_choice)) {
+    const {mode, names} = readToolChoice(given.tool_choice);
+    Object.assign(changed, {toolChoice: mode, ...(names && {tools: tools.filter((tool) => names.includes(nameOf(tool)))})});
+  }
+  return changed;
+}
+
+/** A message with the content that hooks left. */
+function withContent<M extends BaseMessage>(message: M, content: ChatRequest["messages"][number]["content"]): M {
+  if (content === null) return message;
+  const original = message.content;
+  const left = typeof content === "string" ? content : fromParts(content, typeof original === "string" ? [] : original);
+  if (JSON.stringify(left) === JSON.stringify(original)) return message;
+  // A copy of its own class, which keeps its id and all else; it is also written from `lc_kwargs`.
+  const copy = Object.assign(Object.create(Object.getPrototypeOf(message) as object), message) as M;
+  return Object.assign(copy, {content: left, lc_kwargs: {...message.lc_kwargs, content: left}});
+}
+
+/** A message with another text: in the first of its parts that have one. */
+function withText<M extends BaseMessage>(message: M, text: string): M {
+  if (typeof message.content === "string") return withContent(message, text);
+  const parts = toParts(message.content as never) as {type: string; text?: string; at?: number}[];
+  const first = parts.find(({type}) => type === "text") ?? {type: "text"};
+  return withContent(message, [...(parts.includes(first) ? [] : [{...first, text}]), ...parts.flatMap((part) => (
+    part === first ? [{...part, text}] : part.type === "text" ? [] : [part]
+  ))]);
+}
+
+function completionOf(message: AIMessage): object {
+  const calls = (message.tool_calls ?? []).map(({id = "", name, args}) => ({id, name, arguments: JSON.stringify(args)}));
+  const {input_tokens, output_tokens} = message.usage_metadata ?? {};
+  return toCompletion(message.text, calls, calls.length > 0 ? "tool_calls" : "stop", {input: input_tokens, output: output_tokens});
+}
