@@ -27,8 +27,8 @@ type FinishReason = GenerateResult["finishReason"];
 /** How hooks are asked about an agent of the AI SDK. */
 export interface AiOptions extends IntegrationOptions {
   /**
-   * Which parts of a stream hooks see: `each` chunk before it is shown (without it), which costs nothing where no hook is
-   * for answers; or only the `complete` answer, after it was shown.
+   * Which parts of a stream hooks see: `each` chunk before it is shown (without it), or only the `complete` answer, after it
+   * was shown. With `each`, raw chunks of the provider are left out, since hooks cannot change them.
    */
   chunks?: "each" | "complete";
 }
