@@ -150,6 +150,14 @@ agent("hooks narrow the tools", blocked("BeforeToolSelection", {hookSpecificOutp
   assert.deepEqual([allowed.map(({name}) => name), toolChoice.type], [["a"], "required"]);
 });
 
+agent("what hooks say after an answer is in the next request", blocked("AfterModel", {systemMessage: "be brief"}), async (client) => {
+  const model = new MockLanguageModelV3({doGenerate: [calls("a", {}), says("done")]});
+  const tools = {a: tool({inputSchema: z.object({}), execute: () => 1})};
+  await generateText({...withHooks(client, {model, tools}), prompt: "p", stopWhen: stepCountIs(3)});
+  assert.deepEqual(model.doGenerateCalls.map(({prompt}) => prompt.map(({role}) => role)), [["user"], ["user", "assistant", "tool", "user"]]);
+  assert.equal(model.doGenerateCalls[1].prompt.at(-1).content[0].text, "[System] be brief");
+});
+
 function streaming(...texts) {
   return new MockLanguageModelV3({doStream: async () => ({
     stream: convertArrayToReadableStream([

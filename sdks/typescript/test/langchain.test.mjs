@@ -121,6 +121,14 @@ agent("an agent goes on as hooks say, and gets their context", {
   assert.equal(text, "all");
 });
 
+agent("what hooks say after an answer is in the next request", blocked("AfterModel", {systemMessage: "be brief"}), async (client) => {
+  const {got} = await run(client, [says("again")], [new HumanMessage("p"), says("before"), new HumanMessage("q")]);
+  assert.equal(got[0].length, 3);
+  const first = await run(client, [says("one")]);
+  const second = await run(client, [says("two")], [...first.messages, new HumanMessage("q")]);
+  assert.deepEqual(second.got[0].map(({text}) => text), ["p", "one", "q", "[System] be brief"]);
+});
+
 agent("without an answer of the hooks nothing is called", TOOL_HOOKS, async (client) => {
   await client.close();
   const {model, got} = scripted(says("done"));

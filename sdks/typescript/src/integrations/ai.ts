@@ -7,6 +7,7 @@ import {wrapLanguageModel} from "ai";
 import {HookError} from "../errors.js";
 import {callModel} from "../triggers/model.js";
 import type {ModelOutcome} from "../triggers/model.js";
+import {ModelContext} from "../triggers/scope.js";
 import type {Scope} from "../triggers/scope.js";
 import {executeTool} from "../triggers/tool.js";
 import {fromParts, readCompletion, readToolChoice, toCompletion, toParts, toUsage} from "./chat.js";
@@ -58,7 +59,9 @@ export function hookTools<T extends ToolSet>(scope: Scope, tools: T, options: In
 }
 
 function newRun(scope: Scope, options: IntegrationOptions): Run {
-  return new Run(scope, options, "ai", [5, 6]);
+  // Of its own, what hooks say for the model's next request is kept for that.
+  const own = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
+  return new Run(own, options, "ai", [5, 6]);
 }
 
 function toolsOf<T extends ToolSet>(run: Run, tools: T): T {

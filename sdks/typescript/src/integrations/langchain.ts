@@ -17,8 +17,11 @@ import type {IntegrationOptions} from "./shared.js";
 
 export {HookRefusal};
 
-/** Says of a message that a hook has had the agent stop. */
+/** Says of a message that a hook has had the agent stop, and why. */
 const STOPPED = "hook_stopped";
+
+/** Has hooks' text for the model's next request, in the message after which that is made. */
+const CONTEXT = "hook_context";
 
 /**
  * Hooks around the prompt, the model, the tools and the end of an agent: `createAgent({model, tools, middleware: [hookMiddleware(client)]})`.
@@ -50,13 +53,15 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         if (!AIMessage.isInstance(returned)) throw new HookError("unsupported", "another middleware gave no message, which hooks cannot see");
         message = returned;
         return completionOf(returned);
-      }, optionsOf(request.runtime));
+      }, {...optionsOf(request.runtime), context: contextOf(request.messages)});
       const outcome = await answer.finish();
       run.tell(outcome);
       if (outcome.error) throw outcome.error;
       if (outcome.outcome === "interrupted") throw outcome.cause ?? new HookError("interrupted", "the model's answer broke off");
       const {text, calls} = readCompletion(outcome.response ?? {});
-      if (outcome.outcome === "called" && message) return text === message.text ? message : withText(message, text);
+      if (outcome.outcome === "called" && message) {
+        return withKwargs(text === message.text ? message : withText(message, text), {[CONTEXT]: outcome.forNextRequest});
+      }
       if (outcome.outcome === "stopped") return said(outcome.reason, true);
       const tool_calls = calls.map(({id, name, arguments: args}) => ({id, name, args: JSON.parse(args) as Record<string, unknown>, type: "tool_call" as const}));
       return new AIMessage({content: text, tool_calls});
@@ -88,9 +93,11 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         const end = await endTurn(run.scope, turn, optionsOf(runtime));
         run.tell(end);
         if (end.error) throw end.error;
-        if (end.outcome === "continue") return {messages: [new HumanMessage(end.prompt)], jumpTo: "model" as const};
+        if (end.outcome === "continue") {
+          return {messages: [withKwargs(new HumanMessage(end.prompt), {[CONTEXT]: end.forModel})], jumpTo: "model" as const};
+        }
         if (end.outcome === "limit-reached") run.client.onProblem(`hooks had the agent go on ${end.continuations} times: ${end.reason}`);
-        return;
+        return end.forModel === undefined ? undefined : {messages: [withKwargs(answer, {[CONTEXT]: end.forModel})]};
       },
     },
   });
@@ -133,6 +140,25 @@ function stopOf(messages: BaseMessage[]): string | undefined {
   const turn = messages.slice(messages.findLastIndex((message) => message.getType() === "human") + 1);
   const stop = turn.find((message) => message.additional_kwargs[STOPPED] !== undefined);
   return stop && String(stop.additional_kwargs[STOPPED]);
+}
+
+/** Hooks' texts for the model since it was called last. */
+function contextOf(messages: BaseMessage[]): string | undefined {
+  const since = messages.slice(Math.max(0, messages.findLastIndex((message) => message.getType() === "ai")));
+  const texts = since.map((message) => message.additional_kwargs[CONTEXT]).filter((text) => typeof text === "string");
+  return texts.length > 0 ? texts.join("\n\n") : undefined;
+}
+
+/** A message with more of what the library keeps beside its content. */
+function withKwargs<M extends BaseMessage>(message: M, more: Record<string, unknown>): M {
+  if (Object.values(more).every((value) => value === undefined)) return message;
+  const additional_kwargs = {...message.additional_kwargs, ...more};
+  return Object.assign(copyOf(message), {additional_kwargs, lc_kwargs: {...message.lc_kwargs, additional_kwargs}});
+}
+
+/** A copy of a message, of its own class. */
+function copyOf<M extends BaseMessage>(message: M): M {
+  return Object.assign(Object.create(Object.getPrototypeOf(message) as object), message) as M;
 }
 
 const ROLES: Record<string, string> = {human: "user", ai: "assistant", system: "system", developer: "developer", tool: "tool"};
@@ -189,9 +215,8 @@ function withContent<M extends BaseMessage>(message: M, content: ChatRequest["me
   const original = message.content;
   const left = typeof content === "string" ? content : fromParts(content, typeof original === "string" ? [] : original);
   if (JSON.stringify(left) === JSON.stringify(original)) return message;
-  // A copy of its own class, which keeps its id and all else; it is also written from `lc_kwargs`.
-  const copy = Object.assign(Object.create(Object.getPrototypeOf(message) as object), message) as M;
-  return Object.assign(copy, {content: left, lc_kwargs: {...message.lc_kwargs, content: left}});
+  // It keeps its id and all else, and is also written from `lc_kwargs`.
+  return Object.assign(copyOf(message), {content: left, lc_kwargs: {...message.lc_kwargs, content: left}});
 }
 
 /** A message with another text: in the first of its parts that have one. */
