@@ -41,7 +41,10 @@ export interface HookClientOptions {
   socket?: string;
   /** The project's folder; without it the nearest one with hooks, from the working directory upwards. */
   project?: string;
-  /** The server to start, with its arguments; `["hook", "serve", "--stdio"]` without it. */
+  /**
+   * The server to start, with its arguments. Without it `serve --stdio` of the engine: that which `HOOK_BINARY` names, that of
+   * the package `hook-engine` of this version, or `hook` in PATH.
+   */
   command?: readonly string[];
   /** Asks the user what hooks want to have confirmed: called by `executeTool` and `agentTurn`. Without it `ask` is a refusal. */
   approve?: Approve;
