@@ -61,7 +61,7 @@ export function hookTools<T extends ToolSet>(scope: Scope, tools: T, options: In
 function newRun(scope: Scope, options: IntegrationOptions): Run {
   // Of its own, what hooks say for the model's next request is kept for that.
   const own = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
-  return new Run(own, options, "ai", [5, 6]);
+  return new Run(own, options, "ai", [5, 6, 7]);
 }
 
 function toolsOf<T extends ToolSet>(run: Run, tools: T): T {
