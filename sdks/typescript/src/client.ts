@@ -6,11 +6,12 @@ import type {HookRegistrationError} from "./errors.js";
 import type {A3sEventName} from "./events/a3s.js";
 import type {AskInput, NativeEventName} from "./events/events.js";
 import type {
-  AuditEntry, AuditLevel, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
+  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
 import {currentRunToken} from "./host.js";
 import type {Approval, Approve, HostService, HostServices} from "./host.js";
 import {prepare} from "./json.js";
+import type {OutgoingMessage} from "./json.js";
 import type {ReconnectOptions} from "./connection.js";
 import {find} from "./link/find.js";
 import {isObject} from "./messages.js";
@@ -249,11 +250,32 @@ export class HookClient {
   async request<E extends NativeEventName>(
     event: E, input: AskInput<E>, options: RequestOptions = {},
   ): Promise<HookExecutionResponse> {
-    const {deadlineMs, correlationId = `client-${this.#nextRequest++}`, signal, streams, inputs} = options;
+    const {deadlineMs, streams, inputs} = options;
     // The server gives requests from inside of a hook places of their own.
     const runToken = currentRunToken();
     const type = "hook-execution-request";
-    const line = prepare({type, eventName: event, input, correlationId, deadlineMs, streams, inputs, runToken});
+    const response = await this.#exchange({type, eventName: event, input, deadlineMs, streams, inputs, runToken}, event, options);
+    const warning = this.#session.takeWarning();
+    return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
+  }
+
+  /**
+   * Asks about an event in another agent's own format, such as `claude`: gives what that agent would read of a hook.
+   *
+   * @throws HookError where there is no answer, as `fire` does.
+   */
+  async bridge(agent: string, event: string, input: object, options: RequestOptions = {}): Promise<Bridged> {
+    const message = {type: "hook-bridge", agent, event, said: JSON.stringify(input), deadlineMs: options.deadlineMs};
+    const reply: Partial<Bridged> & HookExecutionResponse = await this.#exchange(message, event, options);
+    const {error, stdout, stderr = "", exitCode, warnings = []} = reply;
+    if (typeof stdout === "string" && typeof exitCode === "number") return {stdout, stderr, exitCode, warnings};
+    throw new HookError(error?.code ?? "invalid_message", `${event}: ${error?.message ?? "the server's answer is none"}`);
+  }
+
+  /** Sends a request, and waits for what answers it. */
+  async #exchange(message: OutgoingMessage, event: string, options: RequestOptions): Promise<HookExecutionResponse> {
+    const {correlationId = `client-${this.#nextRequest++}`, signal} = options;
+    const line = prepare({...message, correlationId});
     this.#session.asks = true;
     const {replies} = this.#session;
     const cancelled = () => {
@@ -270,15 +292,13 @@ export class HookClient {
       wasSent = true;
       return (await response) as unknown as HookExecutionResponse;
     };
-    const response = await untilAborted(answered(), signal, () => {
+    return untilAborted(answered(), signal, () => {
       if (wasSent) {
         this.cancel(correlationId);
         replies.giveUp(correlationId);
       }
       return cancelled();
     });
-    const warning = this.#session.takeWarning();
-    return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
   }
 
   /**

@@ -46,6 +46,15 @@ export interface HookExecutionResponse {
   warnings?: string[];
 }
 
+/** What an agent reads of a hook that it has asked in its own format. */
+export interface Bridged {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+  /** For the agent's user. */
+  warnings: string[];
+}
+
 /** How a request is made. */
 export interface RequestOptions {
   /** Answer this many milliseconds after acceptance at the latest. */

@@ -10,7 +10,7 @@ export type * from "./events/a3s.js";
 export type * from "./events/events.js";
 export type * from "./events/native.js";
 export type {
-  AuditEntry, AuditLevel, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
+  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
 export type {Approval, Approve, Approved, HostAsked, HostService, HostServices} from "./host.js";
 export type {Fired} from "./outcome.js";

@@ -102,7 +102,7 @@ export class Replies {
    */
   failBroken(line: string, error: HookError): void {
     const type = /"type"\s*:\s*"([a-z-]+)"/.exec(line)?.[1];
-    if (type !== undefined && type !== "hook-execution-response") {
+    if (type !== undefined && type !== "hook-execution-response" && type !== "hook-bridged") {
       const asked = this.#control.find((waiting) => waiting.type === type);
       if (asked) this.failReply(asked.request, error);
       return;

@@ -262,6 +262,7 @@ export class Session {
   #take(message: IncomingMessage): void {
     const id = String(message["hookId"]);
     switch (message.type) {
+      case "hook-bridged":
       case "hook-execution-response":
         if (this.#closing !== undefined) return; // It was ended by this client's end.
         if (!this.replies.takeResponse(message)) this.#takeUnknown(message);
