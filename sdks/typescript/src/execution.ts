@@ -46,7 +46,7 @@ export interface HookExecutionResponse {
   warnings?: string[];
 }
 
-/** What an agent reads of a hook that it has asked in its own format. */
+/** The answer in an agent's own format. */
 export interface Bridged {
   stdout: string;
   stderr: string;

@@ -30,7 +30,7 @@ export type HostServices = Record<string, HostService>;
 /** Asks the user whether what hooks want to have confirmed may be done. */
 export type Approve = (question: Approval, asked: HostAsked) => Approved | Promise<Approved>;
 
-/** What the user is asked. */
+/** A question to the user. */
 export interface Approval {
   /** The event whose hooks ask, such as `BeforeTool`. */
   eventName: string;

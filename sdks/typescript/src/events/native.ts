@@ -24,7 +24,7 @@ export interface NativeBase {
   };
 }
 
-/** What a handler may answer to any event; all is optional. */
+/** The answer of a handler to any event; all fields are optional. */
 export interface NativeAnswer<Specific> {
   /** `false` stops the agent. */
   continue?: boolean;
@@ -109,7 +109,7 @@ export interface ToolConfig {
   allowedFunctionNames?: string[];
 }
 
-/** What a handler of BeforeTool reads. */
+/** The input of a handler of BeforeTool. */
 export interface BeforeToolInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeTool";
@@ -143,7 +143,7 @@ export interface BeforeToolInput extends NativeBase {
   filesComplete?: boolean;
 }
 
-/** What only BeforeTool has in an answer. */
+/** The fields of an answer that only BeforeTool has. */
 export interface BeforeToolSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeTool";
@@ -159,10 +159,10 @@ export interface BeforeToolSpecific {
   toolInputReplaces?: boolean;
 }
 
-/** What a handler of BeforeTool may answer. */
+/** The answer of a handler of BeforeTool. */
 export type BeforeToolOutput = NativeAnswer<BeforeToolSpecific>;
 
-/** What a handler of AfterTool reads. */
+/** The input of a handler of AfterTool. */
 export interface AfterToolInput extends NativeBase {
   /** The event. */
   hook_event_name: "AfterTool";
@@ -200,7 +200,7 @@ export interface AfterToolInput extends NativeBase {
   filesComplete?: boolean;
 }
 
-/** What only AfterTool has in an answer. */
+/** The fields of an answer that only AfterTool has. */
 export interface AfterToolSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AfterTool";
@@ -210,10 +210,10 @@ export interface AfterToolSpecific {
   tool_response?: unknown;
 }
 
-/** What a handler of AfterTool may answer. */
+/** The answer of a handler of AfterTool. */
 export type AfterToolOutput = NativeAnswer<AfterToolSpecific>;
 
-/** What a handler of BeforeAgent reads. */
+/** The input of a handler of BeforeAgent. */
 export interface BeforeAgentInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeAgent";
@@ -223,7 +223,7 @@ export interface BeforeAgentInput extends NativeBase {
   images?: unknown[];
 }
 
-/** What only BeforeAgent has in an answer. */
+/** The fields of an answer that only BeforeAgent has. */
 export interface BeforeAgentSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeAgent";
@@ -233,10 +233,10 @@ export interface BeforeAgentSpecific {
   message?: Record<string, unknown>;
 }
 
-/** What a handler of BeforeAgent may answer. */
+/** The answer of a handler of BeforeAgent. */
 export type BeforeAgentOutput = NativeAnswer<BeforeAgentSpecific>;
 
-/** What a handler of AfterAgent reads. */
+/** The input of a handler of AfterAgent. */
 export interface AfterAgentInput extends NativeBase {
   /** The event. */
   hook_event_name: "AfterAgent";
@@ -250,7 +250,7 @@ export interface AfterAgentInput extends NativeBase {
   messages?: unknown[];
 }
 
-/** What only AfterAgent has in an answer. */
+/** The fields of an answer that only AfterAgent has. */
 export interface AfterAgentSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AfterAgent";
@@ -260,10 +260,10 @@ export interface AfterAgentSpecific {
   clearContext?: boolean;
 }
 
-/** What a handler of AfterAgent may answer. */
+/** The answer of a handler of AfterAgent. */
 export type AfterAgentOutput = NativeAnswer<AfterAgentSpecific>;
 
-/** What a handler of SessionStart reads. */
+/** The input of a handler of SessionStart. */
 export interface SessionStartInput extends NativeBase {
   /** The event. */
   hook_event_name: "SessionStart";
@@ -275,7 +275,7 @@ export interface SessionStartInput extends NativeBase {
   system_prompt?: string;
 }
 
-/** What only SessionStart has in an answer. */
+/** The fields of an answer that only SessionStart has. */
 export interface SessionStartSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SessionStart";
@@ -285,10 +285,10 @@ export interface SessionStartSpecific {
   env?: Record<string, unknown>;
 }
 
-/** What a handler of SessionStart may answer. */
+/** The answer of a handler of SessionStart. */
 export type SessionStartOutput = NativeAnswer<SessionStartSpecific>;
 
-/** What a handler of SessionEnd reads. */
+/** The input of a handler of SessionEnd. */
 export interface SessionEndInput extends NativeBase {
   /** The event. */
   hook_event_name: "SessionEnd";
@@ -302,7 +302,7 @@ export interface SessionEndInput extends NativeBase {
   duration_ms?: number;
 }
 
-/** What only SessionEnd has in an answer. */
+/** The fields of an answer that only SessionEnd has. */
 export interface SessionEndSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SessionEnd";
@@ -310,10 +310,10 @@ export interface SessionEndSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of SessionEnd may answer. */
+/** The answer of a handler of SessionEnd. */
 export type SessionEndOutput = NativeAnswer<SessionEndSpecific>;
 
-/** What a handler of PreCompress reads. */
+/** The input of a handler of PreCompress. */
 export interface PreCompressInput extends NativeBase {
   /** The event. */
   hook_event_name: "PreCompress";
@@ -331,7 +331,7 @@ export interface PreCompressInput extends NativeBase {
   max_tokens?: number;
 }
 
-/** What only PreCompress has in an answer. */
+/** The fields of an answer that only PreCompress has. */
 export interface PreCompressSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "PreCompress";
@@ -343,10 +343,10 @@ export interface PreCompressSpecific {
   compaction?: Record<string, unknown>;
 }
 
-/** What a handler of PreCompress may answer. */
+/** The answer of a handler of PreCompress. */
 export type PreCompressOutput = NativeAnswer<PreCompressSpecific>;
 
-/** What a handler of BeforeModel reads. */
+/** The input of a handler of BeforeModel. */
 export interface BeforeModelInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeModel";
@@ -362,7 +362,7 @@ export interface BeforeModelInput extends NativeBase {
   tools?: unknown[];
 }
 
-/** What only BeforeModel has in an answer. */
+/** The fields of an answer that only BeforeModel has. */
 export interface BeforeModelSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeModel";
@@ -376,10 +376,10 @@ export interface BeforeModelSpecific {
   messages?: unknown[];
 }
 
-/** What a handler of BeforeModel may answer. */
+/** The answer of a handler of BeforeModel. */
 export type BeforeModelOutput = NativeAnswer<BeforeModelSpecific>;
 
-/** What a handler of AfterModel reads. */
+/** The input of a handler of AfterModel. */
 export interface AfterModelInput extends NativeBase {
   /** The event. */
   hook_event_name: "AfterModel";
@@ -397,7 +397,7 @@ export interface AfterModelInput extends NativeBase {
   duration_ms?: number;
 }
 
-/** What only AfterModel has in an answer. */
+/** The fields of an answer that only AfterModel has. */
 export interface AfterModelSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AfterModel";
@@ -407,10 +407,10 @@ export interface AfterModelSpecific {
   llm_response?: LLMResponse;
 }
 
-/** What a handler of AfterModel may answer. */
+/** The answer of a handler of AfterModel. */
 export type AfterModelOutput = NativeAnswer<AfterModelSpecific>;
 
-/** What a handler of BeforeToolSelection reads. */
+/** The input of a handler of BeforeToolSelection. */
 export interface BeforeToolSelectionInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeToolSelection";
@@ -420,7 +420,7 @@ export interface BeforeToolSelectionInput extends NativeBase {
   available_tools?: unknown[];
 }
 
-/** What only BeforeToolSelection has in an answer. */
+/** The fields of an answer that only BeforeToolSelection has. */
 export interface BeforeToolSelectionSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeToolSelection";
@@ -430,10 +430,10 @@ export interface BeforeToolSelectionSpecific {
   toolConfig?: ToolConfig;
 }
 
-/** What a handler of BeforeToolSelection may answer. */
+/** The answer of a handler of BeforeToolSelection. */
 export type BeforeToolSelectionOutput = NativeAnswer<BeforeToolSelectionSpecific>;
 
-/** What a handler of Notification reads. */
+/** The input of a handler of Notification. */
 export interface NotificationInput extends NativeBase {
   /** The event. */
   hook_event_name: "Notification";
@@ -447,7 +447,7 @@ export interface NotificationInput extends NativeBase {
   level?: string;
 }
 
-/** What only Notification has in an answer. */
+/** The fields of an answer that only Notification has. */
 export interface NotificationSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "Notification";
@@ -455,10 +455,10 @@ export interface NotificationSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of Notification may answer. */
+/** The answer of a handler of Notification. */
 export type NotificationOutput = NativeAnswer<NotificationSpecific>;
 
-/** What a handler of ToolError reads. */
+/** The input of a handler of ToolError. */
 export interface ToolErrorInput extends NativeBase {
   /** The event. */
   hook_event_name: "ToolError";
@@ -485,7 +485,7 @@ export interface ToolErrorInput extends NativeBase {
   filesComplete?: boolean;
 }
 
-/** What only ToolError has in an answer. */
+/** The fields of an answer that only ToolError has. */
 export interface ToolErrorSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "ToolError";
@@ -493,10 +493,10 @@ export interface ToolErrorSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of ToolError may answer. */
+/** The answer of a handler of ToolError. */
 export type ToolErrorOutput = NativeAnswer<ToolErrorSpecific>;
 
-/** What a handler of ToolBatch reads. */
+/** The input of a handler of ToolBatch. */
 export interface ToolBatchInput extends NativeBase {
   /** The event. */
   hook_event_name: "ToolBatch";
@@ -504,7 +504,7 @@ export interface ToolBatchInput extends NativeBase {
   calls: unknown[];
 }
 
-/** What only ToolBatch has in an answer. */
+/** The fields of an answer that only ToolBatch has. */
 export interface ToolBatchSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "ToolBatch";
@@ -512,10 +512,10 @@ export interface ToolBatchSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of ToolBatch may answer. */
+/** The answer of a handler of ToolBatch. */
 export type ToolBatchOutput = NativeAnswer<ToolBatchSpecific>;
 
-/** What a handler of PermissionRequest reads. */
+/** The input of a handler of PermissionRequest. */
 export interface PermissionRequestInput extends NativeBase {
   /** The event. */
   hook_event_name: "PermissionRequest";
@@ -540,7 +540,7 @@ export interface PermissionRequestInput extends NativeBase {
   filesComplete?: boolean;
 }
 
-/** What only PermissionRequest has in an answer. */
+/** The fields of an answer that only PermissionRequest has. */
 export interface PermissionRequestSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "PermissionRequest";
@@ -552,10 +552,10 @@ export interface PermissionRequestSpecific {
   permissionDecisionReason?: string;
 }
 
-/** What a handler of PermissionRequest may answer. */
+/** The answer of a handler of PermissionRequest. */
 export type PermissionRequestOutput = NativeAnswer<PermissionRequestSpecific>;
 
-/** What a handler of PermissionGranted reads. */
+/** The input of a handler of PermissionGranted. */
 export interface PermissionGrantedInput extends NativeBase {
   /** The event. */
   hook_event_name: "PermissionGranted";
@@ -578,7 +578,7 @@ export interface PermissionGrantedInput extends NativeBase {
   filesComplete?: boolean;
 }
 
-/** What only PermissionGranted has in an answer. */
+/** The fields of an answer that only PermissionGranted has. */
 export interface PermissionGrantedSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "PermissionGranted";
@@ -586,10 +586,10 @@ export interface PermissionGrantedSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of PermissionGranted may answer. */
+/** The answer of a handler of PermissionGranted. */
 export type PermissionGrantedOutput = NativeAnswer<PermissionGrantedSpecific>;
 
-/** What a handler of PermissionDenied reads. */
+/** The input of a handler of PermissionDenied. */
 export interface PermissionDeniedInput extends NativeBase {
   /** The event. */
   hook_event_name: "PermissionDenied";
@@ -614,7 +614,7 @@ export interface PermissionDeniedInput extends NativeBase {
   filesComplete?: boolean;
 }
 
-/** What only PermissionDenied has in an answer. */
+/** The fields of an answer that only PermissionDenied has. */
 export interface PermissionDeniedSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "PermissionDenied";
@@ -622,10 +622,10 @@ export interface PermissionDeniedSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of PermissionDenied may answer. */
+/** The answer of a handler of PermissionDenied. */
 export type PermissionDeniedOutput = NativeAnswer<PermissionDeniedSpecific>;
 
-/** What a handler of PromptExpansion reads. */
+/** The input of a handler of PromptExpansion. */
 export interface PromptExpansionInput extends NativeBase {
   /** The event. */
   hook_event_name: "PromptExpansion";
@@ -637,7 +637,7 @@ export interface PromptExpansionInput extends NativeBase {
   command_args?: string;
 }
 
-/** What only PromptExpansion has in an answer. */
+/** The fields of an answer that only PromptExpansion has. */
 export interface PromptExpansionSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "PromptExpansion";
@@ -645,10 +645,10 @@ export interface PromptExpansionSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of PromptExpansion may answer. */
+/** The answer of a handler of PromptExpansion. */
 export type PromptExpansionOutput = NativeAnswer<PromptExpansionSpecific>;
 
-/** What a handler of TurnStart reads. */
+/** The input of a handler of TurnStart. */
 export interface TurnStartInput extends NativeBase {
   /** The event. */
   hook_event_name: "TurnStart";
@@ -658,7 +658,7 @@ export interface TurnStartInput extends NativeBase {
   turn_timestamp?: number;
 }
 
-/** What only TurnStart has in an answer. */
+/** The fields of an answer that only TurnStart has. */
 export interface TurnStartSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "TurnStart";
@@ -666,10 +666,10 @@ export interface TurnStartSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of TurnStart may answer. */
+/** The answer of a handler of TurnStart. */
 export type TurnStartOutput = NativeAnswer<TurnStartSpecific>;
 
-/** What a handler of TurnEnd reads. */
+/** The input of a handler of TurnEnd. */
 export interface TurnEndInput extends NativeBase {
   /** The event. */
   hook_event_name: "TurnEnd";
@@ -683,7 +683,7 @@ export interface TurnEndInput extends NativeBase {
   turn_timestamp?: number;
 }
 
-/** What only TurnEnd has in an answer. */
+/** The fields of an answer that only TurnEnd has. */
 export interface TurnEndSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "TurnEnd";
@@ -691,10 +691,10 @@ export interface TurnEndSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of TurnEnd may answer. */
+/** The answer of a handler of TurnEnd. */
 export type TurnEndOutput = NativeAnswer<TurnEndSpecific>;
 
-/** What a handler of TurnFailed reads. */
+/** The input of a handler of TurnFailed. */
 export interface TurnFailedInput extends NativeBase {
   /** The event. */
   hook_event_name: "TurnFailed";
@@ -704,7 +704,7 @@ export interface TurnFailedInput extends NativeBase {
   error_details?: unknown;
 }
 
-/** What only TurnFailed has in an answer. */
+/** The fields of an answer that only TurnFailed has. */
 export interface TurnFailedSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "TurnFailed";
@@ -712,10 +712,10 @@ export interface TurnFailedSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of TurnFailed may answer. */
+/** The answer of a handler of TurnFailed. */
 export type TurnFailedOutput = NativeAnswer<TurnFailedSpecific>;
 
-/** What a handler of SubagentStart reads. */
+/** The input of a handler of SubagentStart. */
 export interface SubagentStartInput extends NativeBase {
   /** The event. */
   hook_event_name: "SubagentStart";
@@ -727,7 +727,7 @@ export interface SubagentStartInput extends NativeBase {
   task?: string;
 }
 
-/** What only SubagentStart has in an answer. */
+/** The fields of an answer that only SubagentStart has. */
 export interface SubagentStartSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SubagentStart";
@@ -735,10 +735,10 @@ export interface SubagentStartSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of SubagentStart may answer. */
+/** The answer of a handler of SubagentStart. */
 export type SubagentStartOutput = NativeAnswer<SubagentStartSpecific>;
 
-/** What a handler of SubagentStop reads. */
+/** The input of a handler of SubagentStop. */
 export interface SubagentStopInput extends NativeBase {
   /** The event. */
   hook_event_name: "SubagentStop";
@@ -754,7 +754,7 @@ export interface SubagentStopInput extends NativeBase {
   stop_hook_active?: boolean;
 }
 
-/** What only SubagentStop has in an answer. */
+/** The fields of an answer that only SubagentStop has. */
 export interface SubagentStopSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SubagentStop";
@@ -762,10 +762,10 @@ export interface SubagentStopSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of SubagentStop may answer. */
+/** The answer of a handler of SubagentStop. */
 export type SubagentStopOutput = NativeAnswer<SubagentStopSpecific>;
 
-/** What a handler of PostCompress reads. */
+/** The input of a handler of PostCompress. */
 export interface PostCompressInput extends NativeBase {
   /** The event. */
   hook_event_name: "PostCompress";
@@ -779,7 +779,7 @@ export interface PostCompressInput extends NativeBase {
   message_count_after?: number;
 }
 
-/** What only PostCompress has in an answer. */
+/** The fields of an answer that only PostCompress has. */
 export interface PostCompressSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "PostCompress";
@@ -787,10 +787,10 @@ export interface PostCompressSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of PostCompress may answer. */
+/** The answer of a handler of PostCompress. */
 export type PostCompressOutput = NativeAnswer<PostCompressSpecific>;
 
-/** What a handler of Compacting reads. */
+/** The input of a handler of Compacting. */
 export interface CompactingInput extends NativeBase {
   /** The event. */
   hook_event_name: "Compacting";
@@ -798,7 +798,7 @@ export interface CompactingInput extends NativeBase {
   messages: unknown[];
 }
 
-/** What only Compacting has in an answer. */
+/** The fields of an answer that only Compacting has. */
 export interface CompactingSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "Compacting";
@@ -812,10 +812,10 @@ export interface CompactingSpecific {
   preserveData?: Record<string, unknown>;
 }
 
-/** What a handler of Compacting may answer. */
+/** The answer of a handler of Compacting. */
 export type CompactingOutput = NativeAnswer<CompactingSpecific>;
 
-/** What a handler of ContextWarning reads. */
+/** The input of a handler of ContextWarning. */
 export interface ContextWarningInput extends NativeBase {
   /** The event. */
   hook_event_name: "ContextWarning";
@@ -827,7 +827,7 @@ export interface ContextWarningInput extends NativeBase {
   threshold: number;
 }
 
-/** What only ContextWarning has in an answer. */
+/** The fields of an answer that only ContextWarning has. */
 export interface ContextWarningSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "ContextWarning";
@@ -835,10 +835,10 @@ export interface ContextWarningSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of ContextWarning may answer. */
+/** The answer of a handler of ContextWarning. */
 export type ContextWarningOutput = NativeAnswer<ContextWarningSpecific>;
 
-/** What a handler of BeforeSessionSwitch reads. */
+/** The input of a handler of BeforeSessionSwitch. */
 export interface BeforeSessionSwitchInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeSessionSwitch";
@@ -848,7 +848,7 @@ export interface BeforeSessionSwitchInput extends NativeBase {
   target?: string;
 }
 
-/** What only BeforeSessionSwitch has in an answer. */
+/** The fields of an answer that only BeforeSessionSwitch has. */
 export interface BeforeSessionSwitchSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeSessionSwitch";
@@ -858,10 +858,10 @@ export interface BeforeSessionSwitchSpecific {
   cancel?: boolean;
 }
 
-/** What a handler of BeforeSessionSwitch may answer. */
+/** The answer of a handler of BeforeSessionSwitch. */
 export type BeforeSessionSwitchOutput = NativeAnswer<BeforeSessionSwitchSpecific>;
 
-/** What a handler of SessionSwitch reads. */
+/** The input of a handler of SessionSwitch. */
 export interface SessionSwitchInput extends NativeBase {
   /** The event. */
   hook_event_name: "SessionSwitch";
@@ -871,7 +871,7 @@ export interface SessionSwitchInput extends NativeBase {
   previous?: string;
 }
 
-/** What only SessionSwitch has in an answer. */
+/** The fields of an answer that only SessionSwitch has. */
 export interface SessionSwitchSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SessionSwitch";
@@ -879,10 +879,10 @@ export interface SessionSwitchSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of SessionSwitch may answer. */
+/** The answer of a handler of SessionSwitch. */
 export type SessionSwitchOutput = NativeAnswer<SessionSwitchSpecific>;
 
-/** What a handler of BeforeSessionBranch reads. */
+/** The input of a handler of BeforeSessionBranch. */
 export interface BeforeSessionBranchInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeSessionBranch";
@@ -890,7 +890,7 @@ export interface BeforeSessionBranchInput extends NativeBase {
   entry_id: string;
 }
 
-/** What only BeforeSessionBranch has in an answer. */
+/** The fields of an answer that only BeforeSessionBranch has. */
 export interface BeforeSessionBranchSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeSessionBranch";
@@ -902,10 +902,10 @@ export interface BeforeSessionBranchSpecific {
   skipConversationRestore?: boolean;
 }
 
-/** What a handler of BeforeSessionBranch may answer. */
+/** The answer of a handler of BeforeSessionBranch. */
 export type BeforeSessionBranchOutput = NativeAnswer<BeforeSessionBranchSpecific>;
 
-/** What a handler of SessionBranch reads. */
+/** The input of a handler of SessionBranch. */
 export interface SessionBranchInput extends NativeBase {
   /** The event. */
   hook_event_name: "SessionBranch";
@@ -915,7 +915,7 @@ export interface SessionBranchInput extends NativeBase {
   previous?: string;
 }
 
-/** What only SessionBranch has in an answer. */
+/** The fields of an answer that only SessionBranch has. */
 export interface SessionBranchSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SessionBranch";
@@ -923,10 +923,10 @@ export interface SessionBranchSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of SessionBranch may answer. */
+/** The answer of a handler of SessionBranch. */
 export type SessionBranchOutput = NativeAnswer<SessionBranchSpecific>;
 
-/** What a handler of BeforeSessionTree reads. */
+/** The input of a handler of BeforeSessionTree. */
 export interface BeforeSessionTreeInput extends NativeBase {
   /** The event. */
   hook_event_name: "BeforeSessionTree";
@@ -934,7 +934,7 @@ export interface BeforeSessionTreeInput extends NativeBase {
   preparation: Record<string, unknown>;
 }
 
-/** What only BeforeSessionTree has in an answer. */
+/** The fields of an answer that only BeforeSessionTree has. */
 export interface BeforeSessionTreeSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "BeforeSessionTree";
@@ -946,10 +946,10 @@ export interface BeforeSessionTreeSpecific {
   summary?: Record<string, unknown>;
 }
 
-/** What a handler of BeforeSessionTree may answer. */
+/** The answer of a handler of BeforeSessionTree. */
 export type BeforeSessionTreeOutput = NativeAnswer<BeforeSessionTreeSpecific>;
 
-/** What a handler of SessionTree reads. */
+/** The input of a handler of SessionTree. */
 export interface SessionTreeInput extends NativeBase {
   /** The event. */
   hook_event_name: "SessionTree";
@@ -961,7 +961,7 @@ export interface SessionTreeInput extends NativeBase {
   summary_entry?: unknown;
 }
 
-/** What only SessionTree has in an answer. */
+/** The fields of an answer that only SessionTree has. */
 export interface SessionTreeSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "SessionTree";
@@ -969,10 +969,10 @@ export interface SessionTreeSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of SessionTree may answer. */
+/** The answer of a handler of SessionTree. */
 export type SessionTreeOutput = NativeAnswer<SessionTreeSpecific>;
 
-/** What a handler of AutoCompactionStart reads. */
+/** The input of a handler of AutoCompactionStart. */
 export interface AutoCompactionStartInput extends NativeBase {
   /** The event. */
   hook_event_name: "AutoCompactionStart";
@@ -980,7 +980,7 @@ export interface AutoCompactionStartInput extends NativeBase {
   reason: "threshold" | "overflow" | "idle" | "incomplete";
 }
 
-/** What only AutoCompactionStart has in an answer. */
+/** The fields of an answer that only AutoCompactionStart has. */
 export interface AutoCompactionStartSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AutoCompactionStart";
@@ -988,10 +988,10 @@ export interface AutoCompactionStartSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of AutoCompactionStart may answer. */
+/** The answer of a handler of AutoCompactionStart. */
 export type AutoCompactionStartOutput = NativeAnswer<AutoCompactionStartSpecific>;
 
-/** What a handler of AutoCompactionEnd reads. */
+/** The input of a handler of AutoCompactionEnd. */
 export interface AutoCompactionEndInput extends NativeBase {
   /** The event. */
   hook_event_name: "AutoCompactionEnd";
@@ -1003,7 +1003,7 @@ export interface AutoCompactionEndInput extends NativeBase {
   result?: unknown;
 }
 
-/** What only AutoCompactionEnd has in an answer. */
+/** The fields of an answer that only AutoCompactionEnd has. */
 export interface AutoCompactionEndSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AutoCompactionEnd";
@@ -1011,10 +1011,10 @@ export interface AutoCompactionEndSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of AutoCompactionEnd may answer. */
+/** The answer of a handler of AutoCompactionEnd. */
 export type AutoCompactionEndOutput = NativeAnswer<AutoCompactionEndSpecific>;
 
-/** What a handler of AutoRetryStart reads. */
+/** The input of a handler of AutoRetryStart. */
 export interface AutoRetryStartInput extends NativeBase {
   /** The event. */
   hook_event_name: "AutoRetryStart";
@@ -1028,7 +1028,7 @@ export interface AutoRetryStartInput extends NativeBase {
   error: string;
 }
 
-/** What only AutoRetryStart has in an answer. */
+/** The fields of an answer that only AutoRetryStart has. */
 export interface AutoRetryStartSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AutoRetryStart";
@@ -1036,10 +1036,10 @@ export interface AutoRetryStartSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of AutoRetryStart may answer. */
+/** The answer of a handler of AutoRetryStart. */
 export type AutoRetryStartOutput = NativeAnswer<AutoRetryStartSpecific>;
 
-/** What a handler of AutoRetryEnd reads. */
+/** The input of a handler of AutoRetryEnd. */
 export interface AutoRetryEndInput extends NativeBase {
   /** The event. */
   hook_event_name: "AutoRetryEnd";
@@ -1049,7 +1049,7 @@ export interface AutoRetryEndInput extends NativeBase {
   attempt: number;
 }
 
-/** What only AutoRetryEnd has in an answer. */
+/** The fields of an answer that only AutoRetryEnd has. */
 export interface AutoRetryEndSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AutoRetryEnd";
@@ -1057,10 +1057,10 @@ export interface AutoRetryEndSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of AutoRetryEnd may answer. */
+/** The answer of a handler of AutoRetryEnd. */
 export type AutoRetryEndOutput = NativeAnswer<AutoRetryEndSpecific>;
 
-/** What a handler of RuleTriggered reads. */
+/** The input of a handler of RuleTriggered. */
 export interface RuleTriggeredInput extends NativeBase {
   /** The event. */
   hook_event_name: "RuleTriggered";
@@ -1068,7 +1068,7 @@ export interface RuleTriggeredInput extends NativeBase {
   rules: unknown[];
 }
 
-/** What only RuleTriggered has in an answer. */
+/** The fields of an answer that only RuleTriggered has. */
 export interface RuleTriggeredSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "RuleTriggered";
@@ -1076,10 +1076,10 @@ export interface RuleTriggeredSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of RuleTriggered may answer. */
+/** The answer of a handler of RuleTriggered. */
 export type RuleTriggeredOutput = NativeAnswer<RuleTriggeredSpecific>;
 
-/** What a handler of TodoReminder reads. */
+/** The input of a handler of TodoReminder. */
 export interface TodoReminderInput extends NativeBase {
   /** The event. */
   hook_event_name: "TodoReminder";
@@ -1091,7 +1091,7 @@ export interface TodoReminderInput extends NativeBase {
   max_attempts: number;
 }
 
-/** What only TodoReminder has in an answer. */
+/** The fields of an answer that only TodoReminder has. */
 export interface TodoReminderSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "TodoReminder";
@@ -1099,10 +1099,10 @@ export interface TodoReminderSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of TodoReminder may answer. */
+/** The answer of a handler of TodoReminder. */
 export type TodoReminderOutput = NativeAnswer<TodoReminderSpecific>;
 
-/** What a handler of Command reads. */
+/** The input of a handler of Command. */
 export interface CommandInput extends NativeBase {
   /** The event. */
   hook_event_name: "Command";
@@ -1112,7 +1112,7 @@ export interface CommandInput extends NativeBase {
   arguments: string;
 }
 
-/** What only Command has in an answer. */
+/** The fields of an answer that only Command has. */
 export interface CommandSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "Command";
@@ -1124,16 +1124,16 @@ export interface CommandSpecific {
   text?: string;
 }
 
-/** What a handler of Command may answer. */
+/** The answer of a handler of Command. */
 export type CommandOutput = NativeAnswer<CommandSpecific>;
 
-/** What a handler of AgentStart reads. */
+/** The input of a handler of AgentStart. */
 export interface AgentStartInput extends NativeBase {
   /** The event. */
   hook_event_name: "AgentStart";
 }
 
-/** What only AgentStart has in an answer. */
+/** The fields of an answer that only AgentStart has. */
 export interface AgentStartSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "AgentStart";
@@ -1141,16 +1141,16 @@ export interface AgentStartSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of AgentStart may answer. */
+/** The answer of a handler of AgentStart. */
 export type AgentStartOutput = NativeAnswer<AgentStartSpecific>;
 
-/** What a handler of Interrupt reads. */
+/** The input of a handler of Interrupt. */
 export interface InterruptInput extends NativeBase {
   /** The event. */
   hook_event_name: "Interrupt";
 }
 
-/** What only Interrupt has in an answer. */
+/** The fields of an answer that only Interrupt has. */
 export interface InterruptSpecific {
   /** The event, for scripts that say it. */
   hookEventName?: "Interrupt";
@@ -1158,10 +1158,10 @@ export interface InterruptSpecific {
   additionalContext?: string;
 }
 
-/** What a handler of Interrupt may answer. */
+/** The answer of a handler of Interrupt. */
 export type InterruptOutput = NativeAnswer<InterruptSpecific>;
 
-/** What handlers read, by event. */
+/** Inputs of handlers, by event. */
 export interface NativeInputs {
   BeforeTool: BeforeToolInput;
   AfterTool: AfterToolInput;
@@ -1205,7 +1205,7 @@ export interface NativeInputs {
   Interrupt: InterruptInput;
 }
 
-/** What handlers may answer, by event. */
+/** Answers of handlers, by event. */
 export interface NativeOutputs {
   BeforeTool: BeforeToolOutput;
   AfterTool: AfterToolOutput;
@@ -1271,7 +1271,7 @@ export interface HookMatcher {
   model?: string | string[];
 }
 
-/** How a handler is run. */
+/** The configuration of a handler. */
 export interface HookConfig {
   /** Lower is earlier. */
   priority?: number;

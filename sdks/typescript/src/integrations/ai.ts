@@ -25,11 +25,11 @@ type StreamResult = Awaited<ReturnType<Wrap<"wrapStream">>>;
 type StreamPart = StreamResult["stream"] extends ReadableStream<infer P> ? P : never;
 type FinishReason = GenerateResult["finishReason"];
 
-/** How hooks are asked about an agent of the AI SDK. */
+/** Options for an agent of the AI SDK. */
 export interface AiOptions extends IntegrationOptions {
   /**
-   * Which parts of a stream hooks see: `each` chunk before it is shown (without it), or only the `complete` answer, after it
-   * was shown. With `each`, raw chunks of the provider are left out, since hooks cannot change them.
+   * The parts of a stream that hooks see: `each` chunk before it is shown (the default), or only the `complete` answer,
+   * after it was shown. With `each`, raw chunks of the provider are left out, since hooks cannot change them.
    */
   chunks?: "each" | "complete";
 }
@@ -53,7 +53,7 @@ export function hookMiddleware(scope: Scope, options: AiOptions = {}): LanguageM
   return middlewareOf(newRun(scope, options), options);
 }
 
-/** Tools with hooks around them. Those that are run elsewhere (by the client, by the provider) are not asked about, which is said. */
+/** Tools with hooks around them. A tool without `execute` has none, which is reported to `onProblem`. */
 export function hookTools<T extends ToolSet>(scope: Scope, tools: T, options: IntegrationOptions = {}): T {
   return toolsOf(newRun(scope, options), tools);
 }
@@ -68,7 +68,7 @@ function toolsOf<T extends ToolSet>(run: Run, tools: T): T {
   const wrapped = Object.entries(tools).map(([name, tool]) => {
     const {execute, toModelOutput} = tool;
     if (!execute) {
-      run.client.onProblem(`hooks are not asked about the tool ${name}: it has no \`execute\`, and so is run elsewhere`);
+      run.client.onProblem(`hooks are not asked about the tool ${name}: it has no \`execute\``);
       return [name, tool];
     }
     const changed = new Set<string>();
@@ -76,10 +76,10 @@ function toolsOf<T extends ToolSet>(run: Run, tools: T): T {
       ...tool,
       execute: async (input: unknown, options: {toolCallId: string; abortSignal?: AbortSignal}) => {
         run.check();
-        const asked = input as Record<string, unknown>;
-        const call = {tool_name: name, tool_input: asked, tool_call_id: options.toolCallId};
-        const outcome = await executeTool(run.scope, call, async (given, {signal}) => {
-          const checked = JSON.stringify(given) === JSON.stringify(asked) ? asked : await validated(tool.inputSchema, given);
+        const given = input as Record<string, unknown>;
+        const call = {tool_name: name, tool_input: given, tool_call_id: options.toolCallId};
+        const outcome = await executeTool(run.scope, call, async (left, {signal}) => {
+          const checked = JSON.stringify(left) === JSON.stringify(given) ? given : await validated(tool.inputSchema, left);
           return last(await execute(checked as never, {...options, abortSignal: signal} as never));
         }, {...(options.abortSignal && {signal: options.abortSignal})});
         const taken = run.take(outcome);
@@ -107,7 +107,7 @@ async function validated(schema: Parameters<typeof asSchema>[0], given: unknown)
   throw new Error(`hooks changed the arguments to what the tool does not take: ${result.error.message}`);
 }
 
-/** What a tool returned: of one that tells of its progress the last. */
+/** Resolves with a tool's result, which is the last value of one that yields its progress. */
 async function last(returned: unknown): Promise<unknown> {
   if (typeof returned !== "object" || returned === null || !(Symbol.asyncIterator in returned)) return returned;
   let value: unknown;
@@ -202,7 +202,7 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
   return {...result, stream: ReadableStream.from(all())};
 }
 
-/** A chunk in the form of OpenAI, with the place of the part that it was made of. */
+/** A chunk in the form of OpenAI, with the index of its part. */
 interface ChatChunk {
   object: "chat.completion.chunk";
   choices: {index: number; delta: {content?: string; tool_calls?: object[]}; finish_reason?: string}[];

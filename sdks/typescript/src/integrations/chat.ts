@@ -9,7 +9,7 @@ import {isObject} from "../messages.js";
 export interface ChatMessage {
   role: string;
   content: string | ChatPart[] | null;
-  /** The place of the message that it was made of. */
+  /** The index of the library's message. */
   hook_sdk?: number;
 }
 
@@ -17,7 +17,7 @@ export interface ChatMessage {
 export interface ChatPart {
   type: string;
   text?: string;
-  /** The place of the part that it was made of. */
+  /** The index of the library's part. */
   at?: number;
 }
 
@@ -66,7 +66,7 @@ export function textOfMessage({content}: {content?: unknown}): string {
   return Array.isArray(content) ? content.filter(isText).map(({text}) => text).join("") : "";
 }
 
-/** Which tools may be called, as `tool_choice` says it: how, and which of them if not all. */
+/** Reads a `tool_choice`: its mode, and the names of the tools that may be called, if not all. */
 export function readToolChoice(choice: unknown): {mode: "auto" | "required" | "none"; names?: string[]} {
   if (choice === "none" || choice === "required") return {mode: choice};
   if (!isObject(choice)) return {mode: "auto"};

@@ -5,7 +5,7 @@ import type {HookClient} from "../client.js";
 import {textOf} from "../errors.js";
 import {warnOfVersion} from "./shared.js";
 
-/** The events of Claude Code that hooks are asked about; the engine knows each of them (docs/agents/claude.md). */
+/** The events of Claude Code that the engine has under a name of its own (docs/agents/claude.md). */
 const EVENTS = [
   "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "PermissionDenied",
   "UserPromptSubmit", "UserPromptExpansion", "Stop", "SubagentStop", "SubagentStart", "StopFailure", "SessionStart",
@@ -24,7 +24,7 @@ interface Matcher {
   timeout: number;
 }
 
-/** How long hooks have, in seconds, as Claude Code gives its own. */
+/** The time for hooks, in seconds, as Claude Code gives its own. */
 const TIMEOUT = 600;
 
 /**
@@ -52,7 +52,7 @@ export function claudeHooks(client: HookClient): Record<ClaudeEvent, Matcher[]> 
   return Object.fromEntries(EVENTS.map((event) => [event, [{hooks: [ask], timeout: TIMEOUT}]])) as unknown as Record<ClaudeEvent, Matcher[]>;
 }
 
-/** A refusal in the words of an event. An end that is refused would make the agent go on: it stops. */
+/** Returns a refusal in the form of an event. A refused end would make the agent go on, so it stops. */
 function refusal(event: ClaudeEvent, reason: string): Answer {
   switch (event) {
     case "PreToolUse":

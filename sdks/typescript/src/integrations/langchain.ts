@@ -17,10 +17,10 @@ import type {IntegrationOptions} from "./shared.js";
 
 export {HookRefusal};
 
-/** Says of a message that a hook has had the agent stop, and why. */
+/** The field of a message with a hook's reason to stop the agent. */
 const STOPPED = "hook_stopped";
 
-/** Has hooks' text for the model's next request, in the message after which that is made. */
+/** The field of a message with hooks' text for the model's next request. */
 const CONTEXT = "hook_context";
 
 /**
@@ -38,14 +38,14 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         const turn = await agentTurn(run.scope, textOfMessage(prompt), optionsOf(runtime));
         run.tell(turn);
         if (turn.error) throw turn.error;
-        if (turn.outcome !== "proceed") return {messages: [said(turn.reason, true)], jumpTo: "end" as const};
+        if (turn.outcome !== "proceed") return {messages: [answerWith(turn.reason, true)], jumpTo: "end" as const};
         if (turn.prompt === textOfMessage(prompt)) return;
         return {messages: [withText(prompt, turn.prompt)]};
       },
     },
     wrapModelCall: async (request, handler) => {
       const stopped = stopOf(request.messages);
-      if (stopped !== undefined) return said(stopped, true);
+      if (stopped !== undefined) return answerWith(stopped, true);
       const chat = toRequest(request.systemMessage, request.messages, request.tools, request.toolChoice);
       let message: AIMessage | undefined;
       const answer = callModel(run.scope, "openai-chat", chat, async (given) => {
@@ -62,7 +62,7 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       if (outcome.outcome === "called" && message) {
         return withKwargs(text === message.text ? message : withText(message, text), {[CONTEXT]: outcome.forNextRequest});
       }
-      if (outcome.outcome === "stopped") return said(outcome.reason, true);
+      if (outcome.outcome === "stopped") return answerWith(outcome.reason, true);
       const tool_calls = calls.map(({id, name, arguments: args}) => ({id, name, args: JSON.parse(args) as Record<string, unknown>, type: "tool_call" as const}));
       return new AIMessage({content: text, tool_calls});
     },
@@ -108,7 +108,7 @@ function optionsOf(runtime: {signal?: AbortSignal; configurable?: {thread_id?: s
   return {...(runtime.signal && {signal: runtime.signal}), ...(session_id !== undefined && {session: {session_id}})};
 }
 
-/** What a tool's handler returned, which hooks see as its result. */
+/** The message or command of a tool's handler, as a result for hooks. */
 class Returned<M> implements ToolResult {
   llmContent: ToolResult["llmContent"];
   error?: string;
@@ -130,12 +130,12 @@ function toToolResult(message: ToolMessage): ToolResult {
   return {llmContent: content as ToolResult["llmContent"], ...(status === "error" && {error: message.text})};
 }
 
-/** An answer that says what a hook has said. */
-function said(text: string, isStop: boolean): AIMessage {
+/** Returns an answer with a hook's text. */
+function answerWith(text: string, isStop: boolean): AIMessage {
   return new AIMessage({content: text, ...(isStop && {additional_kwargs: {[STOPPED]: text}})});
 }
 
-/** Why a tool of this turn has had the agent stop. */
+/** Returns the reason to stop the agent that a tool call of this turn had. */
 function stopOf(messages: BaseMessage[]): string | undefined {
   const turn = messages.slice(messages.findLastIndex((message) => message.getType() === "human") + 1);
   const stop = turn.find((message) => message.additional_kwargs[STOPPED] !== undefined);
@@ -185,7 +185,7 @@ interface Changed {
   toolChoice?: never;
 }
 
-/** What hooks have changed of a request. */
+/** Returns what hooks have changed of a request. */
 function fromRequest(
   given: ChatRequest, sent: ChatRequest,
   {systemMessage, messages, tools}: {systemMessage: SystemMessage; messages: BaseMessage[]; tools: readonly unknown[]},

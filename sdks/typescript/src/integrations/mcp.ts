@@ -1,4 +1,4 @@
-/** Hooks in MCP clients: every `tools/call` of a session is asked about, whatever has made it. `hook-sdk/mcp`. */
+/** Hooks around every `tools/call` of an MCP session, whatever part of the program makes it: `hook-sdk/mcp`. */
 
 import type {Transport, TransportSendOptions} from "@modelcontextprotocol/sdk/shared/transport.js";
 import type {JSONRPCMessage, JSONRPCRequest, RequestId} from "@modelcontextprotocol/sdk/types.js";
@@ -13,7 +13,7 @@ import type {IntegrationOptions} from "./shared.js";
 
 export {HookRefusal};
 
-/** Of which server a session is, as hooks see it. */
+/** The server of a session, as hooks see it. */
 export interface McpOptions extends IntegrationOptions {
   server_name: string;
   server_uri?: string;
@@ -36,9 +36,9 @@ class HookTransport implements Transport {
   readonly #run: Run;
   readonly #inner: Transport;
   readonly #server: {server_name: string; server_uri?: string};
-  /** The calls of the client that are not answered. */
+  /** The client's calls that have no answer yet. */
   readonly #calls = new Map<RequestId, AbortController>();
-  /** What was sent to the server for them. */
+  /** The requests to the server for them. */
   readonly #sent = new Map<RequestId, (response: Response) => void>();
   #next = 1;
 
@@ -115,7 +115,7 @@ class HookTransport implements Transport {
         message = {result: toResult("result" in taken ? taken.result : taken.value, last?.result)};
       }
     } catch (error) {
-      if (abort.signal.aborted) return void this.#calls.delete(id); // Nobody waits for it.
+      if (abort.signal.aborted) return void this.#calls.delete(id); // The client has given it up.
       message = {result: {content: [{type: "text", text: error instanceof HookRefusal ? error.message : textOf(error)}], isError: true}};
     }
     this.#calls.delete(id);
@@ -155,7 +155,7 @@ function toToolResult({content, structuredContent, isError}: Record<string, unkn
   };
 }
 
-/** The result that hooks left. Structured content stays only beside all of the content that it says again. */
+/** The result that hooks left. Structured content stays only beside all of the server's content, which it repeats. */
 function toResult({llmContent, error}: ToolResult, original: Record<string, unknown> = {}): object {
   const content = (typeof llmContent === "string" ? [llmContent] : llmContent).map((part) => (
     isObject(part) && typeof part["type"] === "string" ? part : {type: "text", text: typeof part === "string" ? part : JSON.stringify(part)}

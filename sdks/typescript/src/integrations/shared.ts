@@ -1,4 +1,4 @@
-/** What the integrations of libraries have in common. */
+/** The common part of the integrations of libraries. */
 
 import {createRequire} from "node:module";
 import {join} from "node:path";
@@ -8,7 +8,7 @@ import {HookError} from "../errors.js";
 import type {Scope} from "../triggers/scope.js";
 import type {ToolOutcome, ToolResult} from "../triggers/tool.js";
 
-/** How an integration tells the program what is for people. */
+/** Options of every integration. */
 export interface IntegrationOptions {
   /** Takes hooks' texts for the user; without it `onProblem` of the client does. */
   onMessage?: (text: string) => void;
@@ -17,12 +17,12 @@ export interface IntegrationOptions {
 /** A hook refused, or has the agent stop: `blocked` or `stopped`. */
 export class HookRefusal extends HookError {}
 
-/** One run of an agent: what hooks have said of it. */
+/** One run of an agent, until hooks stop it. */
 export class Run {
   readonly scope: Scope;
   readonly client: HookClient;
   readonly #onMessage: (text: string) => void;
-  /** Why the agent is to stop, once a hook has said so: no model and no tool is called from then on. */
+  /** A hook's reason to stop the agent; no model and no tool is called from then on. */
   stopped: string | undefined;
 
   constructor(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]) {
@@ -45,7 +45,7 @@ export class Run {
   }
 
   /**
-   * What the model gets for a tool call: what the tool returned, or the result that hooks left.
+   * Returns the model's content for a tool call: the tool's own return value, or the result that hooks left.
    *
    * @throws HookRefusal with the text for the model where it was refused, or the agent is to stop; what the tool threw.
    */

@@ -5,10 +5,9 @@ import {createRequire} from "node:module";
 
 import {VERSION} from "../messages.js";
 
-/** Where the engine may be, and how to say that it is not there. */
+/** The engine's program, and the advice if it cannot be run. */
 export interface Engine {
   program: string;
-  /** What to do if it cannot be run. */
   remedy: string;
 }
 

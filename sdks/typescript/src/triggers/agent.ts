@@ -10,7 +10,7 @@ import type {Advice, InnerScope, Outcome, Scope, SessionFields, TriggerOptions} 
 
 type Fields = Record<string, unknown>;
 
-/** What a prompt came to. */
+/** The outcome of a prompt. */
 export type PromptOutcome = Outcome & Advice & (
   /** The agent works on `prompt`, which has what hooks added. */
   | {outcome: "proceed"; prompt: string; message?: Fields}
@@ -18,7 +18,7 @@ export type PromptOutcome = Outcome & Advice & (
   | {outcome: "stopped"; reason: string}
 );
 
-/** What the end of a turn came to. */
+/** The outcome of a turn. */
 export type TurnEnd = Outcome & Advice & {clearContext?: boolean} & (
   | {outcome: "done"}
   /** The agent goes on with this prompt, in another turn. */
@@ -28,7 +28,7 @@ export type TurnEnd = Outcome & Advice & {clearContext?: boolean} & (
   | {outcome: "stopped"; reason: string}
 );
 
-/** What any other event came to. */
+/** The outcome of any other event. */
 export type LifecycleOutcome = Outcome & Advice & (
   /** `compaction` is a hook's, to be used instead of the agent's own. */
   | {outcome: "done"; compaction?: Fields}
@@ -130,7 +130,7 @@ export function endTurn(
   ));
 }
 
-/** How a session begins, and how its events are asked about. */
+/** Options of a session: its beginning, and the deadline and signal of its events. */
 export interface SessionOptions extends SessionFields, Omit<TriggerOptions, "session"> {
   /** `startup` without it. */
   source?: "startup" | "resume" | "clear" | "compress";

@@ -12,7 +12,7 @@ export type ModelSdk = "genai" | "openai-chat" | "openai-responses" | "anthropic
 
 type Fields = Record<string, unknown>;
 
-/** How a model is called. */
+/** Options of a model call. */
 export interface ModelOptions extends TriggerOptions {
   /** `each`: hooks see each chunk that shows text before it is displayed; without it only the complete answer. */
   chunks?: "complete" | "each";
@@ -42,7 +42,7 @@ interface ModelOutcomeFields extends Outcome {
   suppressOutput?: boolean;
 }
 
-/** What a model call came to. */
+/** The outcome of a model call. */
 export type ModelOutcome =
   | (ModelOutcomeFields & {outcome: "called"; response: Fields})
   /** A hook answered; the model was not called. */
@@ -53,13 +53,13 @@ export type ModelOutcome =
   /** The stream broke off, or its chunks made no response. `cause` is what the call threw. */
   | (ModelOutcomeFields & {outcome: "interrupted"; cause?: unknown});
 
-/** How many parts wait for the display before the model's stream is read on. */
+/** The number of parts that may wait for the display; then the model's stream is not read. */
 const MAX_WAITING = 64;
 
 /** An answer that arrives: its parts for the display, then what it came to. */
 export interface ModelAnswer<C extends object = Fields> extends AsyncIterable<ModelPart<C>> {
   /**
-   * What the call came to, once the stream has ended; parts that nobody has taken are dropped.
+   * Resolves with the outcome once the stream has ended. Parts that were not read are dropped.
    *
    * @throws HookError `cancelled` where the signal was aborted, or the iteration was left early; nothing else.
    */
@@ -126,7 +126,7 @@ export function callModel<C extends object>(
     parts.end(error);
     throw error;
   });
-  outcome.catch(() => {}); // Whoever waits for it is told.
+  outcome.catch(() => {}); // `finish` rejects with it.
   return {
     async *[Symbol.asyncIterator]() {
       let isAtEnd = false;
@@ -147,7 +147,7 @@ export function callModel<C extends object>(
   };
 }
 
-/** The chunks of a call. Nothing is waited for once the signal is aborted, and the call's own iterator is told. */
+/** The chunks of a call. An abort of the signal ends it at once, and returns the call's own iterator. */
 async function* stream<C extends object>(call: CallModel<C>, request: Fields, signal: AbortSignal): AsyncGenerator<C> {
   const aborted = () => signal.reason as Error;
   const answer = await untilAborted((async () => call(request, {signal}))(), signal, aborted);
@@ -187,7 +187,7 @@ class Parts<P> {
     this.#change();
   }
 
-  /** Nobody takes them any more. */
+  /** Drops all parts, from now on. */
   drop(): void {
     this.#isDropped = true;
     this.#parts.length = 0;

@@ -11,7 +11,7 @@ import {onlyId} from "../requests.js";
 
 /** A trigger that the server runs. */
 export interface TriggerHost {
-  /** What the server may ask for while it runs, such as `tool.run`. */
+  /** Services for the server while it runs, such as `tool.run`. */
   readonly services: HostServices;
   /** Takes a part of the model's answer for the display. */
   chunk?(message: IncomingMessage): void;
@@ -27,7 +27,7 @@ export interface TriggerLink {
 
 interface Running {
   readonly host: TriggerHost;
-  /** Absent if nobody waits for the result any more. */
+  /** Absent after it was cancelled here. */
   waiting?: {resolve(result: Record<string, unknown>): void; reject(error: HookError): void};
 }
 
@@ -37,7 +37,7 @@ export class Triggers {
   readonly #cancelCalls: (triggerId: string, why: string) => void;
   #next = 1;
 
-  /** `cancelCalls` cancels what a trigger has asked for. */
+  /** `cancelCalls` cancels the host calls of a trigger. */
   constructor(cancelCalls: (triggerId: string, why: string) => void) {
     this.#cancelCalls = cancelCalls;
   }
@@ -48,7 +48,7 @@ export class Triggers {
   }
 
   /**
-   * Runs a trigger at the server; resolves with its result. An abort of the signal cancels it there, and what it asked for.
+   * Runs a trigger at the server; resolves with its result. An abort of the signal cancels it there, and its host calls here.
    *
    * @throws HookError with the server's code, `cancelled` for an abort; HookConnectionError where the server is lost.
    */
@@ -84,7 +84,7 @@ export class Triggers {
     });
   }
 
-  /** What the trigger of a hook-host-call offers. */
+  /** Returns the services of the trigger of a hook-host-call. */
   servicesOf({triggerId}: IncomingMessage): HostServices | undefined {
     const running = this.#running.get(String(triggerId));
     return running?.waiting && running.host.services;

@@ -1,4 +1,4 @@
-/** Where triggers run: a client, a session or a turn of it; and how each of them is begun. */
+/** The scope of triggers, which is a client, a session or a turn, and the parts that all outcomes have. */
 
 import type {HookClient} from "../client.js";
 import {HookError, textOf} from "../errors.js";
@@ -8,11 +8,11 @@ export interface SessionFields {
   session_id?: string;
   cwd?: string;
   transcript_path?: string;
-  /** How often in a row hooks may have a turn go on. */
+  /** The number of times in a row that hooks may have a turn go on. */
   maxContinuations?: number;
 }
 
-/** How a trigger is run. */
+/** Options of a trigger. */
 export interface TriggerOptions {
   session?: SessionFields;
   /** The result is there after so many milliseconds at the latest. */
@@ -59,7 +59,7 @@ export interface Advice {
   suppressOutput?: boolean;
 }
 
-/** What every outcome has. */
+/** The fields of every outcome. */
 export interface Outcome {
   /** For the agent's user: hooks that failed, are not trusted, or were not understood. */
   warnings: string[];
@@ -67,7 +67,7 @@ export interface Outcome {
   error?: HookError;
 }
 
-/** The client of a scope, and the options with what the scope says. */
+/** Returns the client of a scope, and the options with its session and signal. */
 export function within(scope: Scope, options: TriggerOptions): [HookClient, TriggerOptions] {
   if (!("client" in scope)) return [scope, options];
   const signal = options.signal ? AbortSignal.any([scope.signal, options.signal]) : scope.signal;
@@ -75,8 +75,8 @@ export function within(scope: Scope, options: TriggerOptions): [HookClient, Trig
 }
 
 /**
- * What a trigger came to. What the server says is believed if its `outcome` is one of those; anything else, and every
- * error, is a refusal: only a cancelled trigger throws.
+ * Resolves with the outcome of a trigger: the server's result if its `outcome` is one of those. Anything else, and every
+ * error, is a refusal; only a cancelled trigger throws.
  */
 export async function decided<T extends Outcome>(
   result: Promise<Record<string, unknown>>, outcomes: readonly string[], refusal: (error: HookError) => T,
@@ -94,7 +94,7 @@ export async function decided<T extends Outcome>(
   }
 }
 
-/** Whether the caller has cancelled it, and not the server. */
+/** Returns `true` if the caller has cancelled it, and not the server. */
 export function isCancelled(error: HookError): boolean {
   return error.code === "cancelled" && "cause" in error;
 }

@@ -6,7 +6,7 @@ import {isObject} from "../messages.js";
 import {decided, within} from "./scope.js";
 import type {Outcome, Scope, TriggerOptions} from "./scope.js";
 
-/** A tool call that the model asked for. */
+/** A model's call of a tool. */
 export interface ToolCallInput {
   tool_name: string;
   tool_input: Record<string, unknown>;
@@ -31,14 +31,14 @@ export interface ToolResult {
 }
 
 interface ToolOutcomeFields extends Outcome {
-  /** What the model gets. */
+  /** The result for the model. */
   result: ToolResult;
   messageForUser?: string;
   /** The result is not to be displayed. */
   suppressDisplay?: boolean;
 }
 
-/** What a tool call came to. The model gets `result`, whatever it is. */
+/** The outcome of a tool call. The model gets `result` in any case. */
 export type ToolOutcome<T = unknown> =
   /** The tool ran. `value` is what it returned, or `thrown` what it threw, where hooks left that as it is. */
   | (ToolOutcomeFields & {outcome: "ran"; value?: T; thrown?: unknown})
@@ -51,12 +51,12 @@ export type ToolOutcome<T = unknown> =
 
 /**
  * A tool: it gets the arguments as hooks left them. What it returns is a {@link ToolResult}, a text, or any value,
- * which the model gets as JSON; what it throws is its error. Its `signal` is aborted when nobody waits for it any more.
+ * which the model gets as JSON; what it throws is its error. Its `signal` is aborted when the call is cancelled.
  */
 export type RunTool<T> = (input: Record<string, unknown>, context: {signal: AbortSignal}) => T | Promise<T>;
 
 /**
- * Calls a tool with its hooks: they may refuse the call, have the user asked (the client's `approve`),
+ * Calls a tool with its hooks: they may refuse the call, have the user confirm it (the client's `approve`),
  * change the arguments, have the tool run again, and change or replace its result.
  *
  * @throws HookError `cancelled` where the signal is aborted; nothing else. Without an answer of the hooks the outcome is
@@ -102,7 +102,7 @@ export async function executeTool<T>(
   return Object.assign(outcome, "thrown" in last ? {thrown: last.thrown} : {value: last.value});
 }
 
-/** What a tool returned, as a result. */
+/** Returns a tool's return value as a result. */
 function toToolResult(value: unknown): ToolResult {
   if (value === undefined || value === null) return {llmContent: ""};
   if (typeof value === "string") return {llmContent: value};
@@ -113,7 +113,7 @@ function toToolResult(value: unknown): ToolResult {
   return {llmContent: JSON.stringify(value)};
 }
 
-/** Whether the model gets what the tool returned. */
+/** Returns `true` if the model gets what the tool returned. */
 function isSame(given: ToolResult, returned: ToolResult): boolean {
   return given.error === returned.error && JSON.stringify(given.llmContent) === JSON.stringify(returned.llmContent);
 }
