@@ -324,6 +324,23 @@ test("a turn goes on as hooks say, and takes along what runs in it", () => withC
   assert.deepEqual(await ended, {outcome: "continue", prompt: "the rest", warnings: []});
 }));
 
+test("many calls in a turn, which its end cancels, are no leak to Node", () => withClient(async ({server, client}) => {
+  const warnings = [];
+  const warned = (warning) => warnings.push(warning);
+  process.on("warning", warned);
+  const {outcome, end, connection} = await begun(server, () => agentTurn(client, "p"));
+  end({outcome: "proceed", prompt: "p"});
+  const turn = await outcome;
+  const tools = Array.from({length: 30}, () => executeTool(turn, CALL, never));
+  for (const tool of tools) tool.catch(() => {});
+  for (const _ of tools) await connection.next("hook-trigger");
+  await turn[Symbol.asyncDispose]();
+  for (const tool of tools) await assert.rejects(tool, {code: "cancelled"});
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", warned);
+  assert.deepEqual(warnings, []);
+}));
+
 test("a turn whose server is lost ends, and a prompt is refused", () => withClient(async ({server, client}) => {
   const {outcome, end, connection} = await begun(server, () => agentTurn(client, "p"));
   end({outcome: "proceed", prompt: "p"});

@@ -1,5 +1,6 @@
 /** The common part of the integrations of libraries. */
 
+import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {join} from "node:path";
 
@@ -77,12 +78,13 @@ export function warnOfVersion(library: string, majors: readonly number[], warn: 
   warn(`${library} ${version} was not tested with this version of hook-sdk, but major versions ${majors.join(" and ")}`);
 }
 
-/** The version of a package, as the program has it. */
+/** Returns the version of a package, as the program has it. Not every package exports its package.json. */
 function versionOf(library: string): string | undefined {
-  for (const from of [join(process.cwd(), "index.js"), import.meta.url]) {
+  const folders = [join(process.cwd(), "index.js"), import.meta.url].flatMap((from) => createRequire(from).resolve.paths(library) ?? []);
+  for (const folder of folders) {
     try {
-      return (createRequire(from)(`${library}/package.json`) as {version: string}).version;
-    } catch {} // Not there, or it keeps its package.json to itself.
+      return (JSON.parse(readFileSync(join(folder, library, "package.json"), "utf8")) as {version: string}).version;
+    } catch {} // It is not in this folder.
   }
   return undefined;
 }

@@ -69,9 +69,12 @@ export interface Outcome {
 
 /** Returns the client of a scope, and the options with its session and signal. */
 export function within(scope: Scope, options: TriggerOptions): [HookClient, TriggerOptions] {
-  if (!("client" in scope)) return [scope, options];
-  const signal = options.signal ? AbortSignal.any([scope.signal, options.signal]) : scope.signal;
-  return [scope.client, {...options, signal, session: {...scope.session, ...options.session}}];
+  const isInner = "client" in scope;
+  const signals = [options.signal, isInner ? scope.signal : undefined].filter((signal) => signal !== undefined);
+  // Each trigger has a signal of its own: many listeners of one are a leak to Node.
+  const own = signals.length > 0 && {signal: AbortSignal.any(signals)};
+  if (!isInner) return [scope, {...options, ...own}];
+  return [scope.client, {...options, ...own, session: {...scope.session, ...options.session}}];
 }
 
 /**
