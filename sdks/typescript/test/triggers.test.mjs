@@ -109,6 +109,34 @@ test("a server that does not know triggers is a refusal", () => withClient(async
   assert.deepEqual([(await outcome).outcome, (await outcome).error.code], ["blocked", "invalid_request"]);
 }));
 
+test("odd messages of a server change nothing about a call", () => withClient(async ({server, client}) => {
+  const {outcome, ask, end, connection, triggerId} = await begun(server, () => executeTool(client, CALL, () => "done"));
+  for (const message of [
+    {type: "hook-host-call", hostCallId: "1"},
+    {type: "hook-host-call", hostCallId: "2", triggerId: "t-99", method: "tool.run", params: {tool_input: {}}},
+    {type: "hook-host-call", hostCallId: "3", triggerId, method: "tool.run", params: {tool_input: 7}},
+    {type: "hook-host-call", hostCallId: "4", triggerId, method: "tool.run", params: []},
+    {type: "hook-host-call", hostCallId: "5", triggerId, method: "model.call", params: {request: {}}},
+    {type: "hook-host-call", hostCallId: "6", triggerId, method: "constructor"},
+  ]) {
+    connection.send(message);
+    assert.ok((await connection.next("hook-host-result", ({hostCallId}) => hostCallId === message.hostCallId)).error);
+  }
+  for (const message of [
+    {type: "hook-trigger-chunk"}, {type: "hook-trigger-chunk", triggerId, chunk: 5}, {type: "hook-host-call-cancelled"},
+    {type: "hook-trigger-result"}, {type: "hook-trigger-result", triggerId: "t-99", result: ran("other")},
+  ]) connection.send(message);
+  await ask("tool.run", {tool_input: {}});
+  end(ran("done"));
+  assert.deepEqual(await outcome, {...ran("done"), value: "done"});
+}));
+
+test("a result that cannot be read is a refusal", () => withClient(async ({server, client}) => {
+  const {outcome, connection, triggerId} = await begun(server, () => executeTool(client, CALL, never));
+  connection.raw(`{"type": "hook-trigger-result", "triggerId": "${triggerId}", "result": {"outcome": "ran"\n`);
+  assert.deepEqual([(await outcome).outcome, (await outcome).error.code], ["blocked", "invalid_message"]);
+}));
+
 test("no server is a refusal", () => withClient(async ({server, client}) => {
   await server.stop();
   const {outcome, error, ran} = await executeTool(client, CALL, never);
@@ -152,6 +180,35 @@ test("a call that is cancelled while the tool runs cancels the tool", () => with
   await assert.rejects(outcome, {code: "cancelled"});
   await tool.aborted;
   await connection.next("hook-trigger-cancel");
+}));
+
+test("a call that is cancelled while the user is asked takes the question back", async () => {
+  let aborted;
+  const isAborted = new Promise((resolve) => (aborted = resolve));
+  await withClient(async ({server, client}) => {
+    const abort = new AbortController();
+    const {outcome, ask, connection} = await begun(server, () => executeTool(client, CALL, never, {signal: abort.signal}));
+    void ask("user.approve", {eventName: "BeforeTool", subject: "a", reason: "sure?"});
+    await connection.next("hook-hello");
+    while (!aborted.isAsked) await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    await assert.rejects(outcome, {code: "cancelled"});
+    await isAborted;
+  }, {approve: (question, {signal}) => {
+    aborted.isAsked = true;
+    signal.addEventListener("abort", aborted);
+    return never();
+  }});
+});
+
+test("a call that is cancelled after its tool ran gives no result", () => withClient(async ({server, client}) => {
+  const abort = new AbortController();
+  const {outcome, ask, end, connection} = await begun(server, () => executeTool(client, CALL, () => "done", {signal: abort.signal}));
+  assert.deepEqual((await ask("tool.run", {tool_input: {}})).result, {llmContent: "done"});
+  abort.abort();
+  await assert.rejects(outcome, {code: "cancelled"});
+  await connection.next("hook-trigger-cancel");
+  end(ran("done"));
 }));
 
 test("a tool that the server waits for no more is cancelled", () => withClient(async ({server, client}) => {
