@@ -13,6 +13,7 @@ import {fileURLToPath} from "node:url";
 
 import {AIMessage, HumanMessage, ToolMessage} from "@langchain/core/messages";
 import {HookClient, executeTool} from "hook-sdk";
+import {claudeHooks} from "hook-sdk/claude-agent-sdk";
 import {hookMiddleware} from "hook-sdk/langchain";
 import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
 
@@ -61,16 +62,28 @@ async function agent(middleware) {
   };
 }
 
-/** The same guard as middleware of LangChain that calls a process. */
+/** The same guard by a process that the agent starts itself: why it refuses. */
+async function refusedBy(args) {
+  const child = spawn("sh", ["-c", GUARD], {stdio: ["pipe", "ignore", "pipe"]});
+  child.stdin.end(`${JSON.stringify(args)}\n`);
+  const [why, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  return code === 2 ? why : undefined;
+}
+
 const subprocess = createMiddleware({
   name: "Subprocess",
   wrapToolCall: async (request, handler) => {
-    const child = spawn("sh", ["-c", GUARD], {stdio: ["pipe", "ignore", "pipe"]});
-    child.stdin.end(`${JSON.stringify(request.toolCall.args)}\n`);
-    const [why, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
-    return code === 2 ? new ToolMessage({content: why, tool_call_id: request.toolCall.id ?? ""}) : handler(request);
+    const why = await refusedBy(request.toolCall.args);
+    return why === undefined ? handler(request) : new ToolMessage({content: why, tool_call_id: request.toolCall.id ?? ""});
   },
 });
+
+/** A callback of the Claude Agent SDK, called as the SDK does. */
+const CLAUDE = {hook_event_name: "PreToolUse", session_id: "s", transcript_path: "", cwd: "/", tool_name: "Bash", tool_input: {command: "ls"}, tool_use_id: "t"};
+const callback = (client) => {
+  const [{hooks: [ask]}] = claudeHooks(client).PreToolUse;
+  return calls(client, () => ask(CLAUDE, "t", {signal: new AbortController().signal}));
+};
 
 const calls = (client, call) => async () => {
   for (let n = 0; n < CALLS; n++) await call(client);
@@ -99,6 +112,9 @@ const variants = {
   "`executeTool`, one handler in this process": calls(registered, execute),
   "`executeTool`, one worker": calls(working, execute),
   "`executeTool`, one process": calls(process_, execute),
+  "Claude Agent SDK, callback of `claudeHooks`, one worker": callback(working),
+  "Claude Agent SDK, callback of `claudeHooks`, one process": callback(process_),
+  "Claude Agent SDK, callback that calls one process": calls(undefined, () => refusedBy(CLAUDE.tool_input)),
   "LangChain, no guard": await agent([]),
   "LangChain, `hookMiddleware`, one worker": await agent([hookMiddleware(workerInChain)]),
   "LangChain, `hookMiddleware`, one process": await agent([hookMiddleware(inChain)]),
