@@ -47,7 +47,6 @@ mod registration;
 mod requirements;
 mod robustness;
 mod rules;
-mod sdk_events;
 #[cfg(unix)]
 mod sdk_python;
 #[cfg(unix)]

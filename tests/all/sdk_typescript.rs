@@ -12,8 +12,13 @@ use std::sync::OnceLock;
 use hook_tests::{hook_binary, workspace};
 
 /// What the package is built and tested from.
-const PARTS: [&str; 4] =
-    ["sdks/typescript", "proto", "docs/examples/sdk/typescript", "docs/examples/modules"];
+const PARTS: [&str; 5] = [
+    "sdks/typescript",
+    "docs/schema",
+    "docs/examples/sdk/typescript",
+    "docs/examples/modules",
+    "tests/triggers",
+];
 
 /// What is made in a package, and does not belong into a copy.
 const MADE: [&str; 2] = ["node_modules", "dist"];

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use broker::{Broker, skipped};
+use broker::Broker;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -511,33 +511,6 @@ async def main():
 asyncio.run(main())
 "#;
 
-/// An asker in Python.
-const ASKER: &str = r#"
-import asyncio, sys
-from hook_sdk import A3sClient, Fleet
-
-async def main():
-    async with A3sClient(transport="nats", fleet=Fleet(sys.argv[1])) as client:
-        for tool in ("by_worker", "by_client"):
-            outcome = await client.fire("BeforeTool", {"tool_name": tool, "tool_input": {}})
-            print(outcome.decision, outcome.reason)
-
-asyncio.run(main())
-"#;
-
-/// The Python in which the tests of the SDK have installed what a fleet needs; says what to do where there
-/// is none.
-fn python_of_the_sdk() -> Option<PathBuf> {
-    let python = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-python/bin/python");
-    if !python.exists() {
-        skipped(
-            "the asker in Python: its packages are not installed; run `cargo test -p hook-tests --test all \
-             sdk_python` first",
-        );
-    }
-    python.exists().then_some(python)
-}
-
 /// The example of an agent in Rust.
 fn fleet_agent() -> PathBuf {
     // These tests are in target/PROFILE/deps.
@@ -577,7 +550,7 @@ fn hooks_that_live_on_the_engines_serve_agents_elsewhere() {
     use hook_remote::nats::NatsBus;
 
     let Some(broker) = Broker::start() else { return };
-    for (name, text) in [("worker.py", WORKER), ("client.py", CLIENT), ("asker.py", ASKER)] {
+    for (name, text) in [("worker.py", WORKER), ("client.py", CLIENT)] {
         std::fs::write(broker.path(name), text).unwrap();
     }
     let sdk = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdks/python/src");
@@ -611,13 +584,6 @@ fn hooks_that_live_on_the_engines_serve_agents_elsewhere() {
         engines.push((Engine(child), Program(client)));
     }
 
-    if let Some(with_nats) = python_of_the_sdk() {
-        let mut asker = python(&with_nats, &broker.path("asker.py"));
-        let asked = asker.arg(broker.url()).output().unwrap();
-        let text = String::from_utf8_lossy(&asked.stdout).into_owned();
-        let expected = "block the worker says no\nblock the client says no\n";
-        assert_eq!(text, expected, "{asked:?}");
-    }
     for (tool, expected) in [
         ("by_worker", "Block: the worker says no\n"),
         ("by_client", "Block: the client says no\n"),

@@ -1,4 +1,4 @@
-//! The team of three in docs/examples/sdk/team.md: a worker, a handler over gRPC, and a command guard one server.
+//! The team of three in docs/examples/sdk/team.md: a worker, a handler of a client, and a command guard one server.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that finds something else fails")]

@@ -1,25 +1,20 @@
 /** The client of a hook server: handlers that it calls, and requests that it answers. */
 
-import {randomUUID} from "node:crypto";
-
 import type {HostMethod} from "./context.js";
 import {HookError, textOf} from "./errors.js";
 import type {HookRegistrationError} from "./errors.js";
 import type {A3sEventName} from "./events/a3s.js";
-import type {NativeEventName, NativeInputs} from "./events/native.js";
+import type {AskInput, NativeEventName} from "./events/events.js";
 import type {
-  AuditEntry, AuditLevel, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
+  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
 import {currentRunToken} from "./host.js";
-import type {HostServices} from "./host.js";
+import type {Approval, Approve, HostService, HostServices} from "./host.js";
 import {prepare} from "./json.js";
+import type {OutgoingMessage} from "./json.js";
 import type {ReconnectOptions} from "./connection.js";
 import {find} from "./link/find.js";
-import {overGrpc} from "./link/grpc.js";
-import type {GrpcOptions} from "./link/grpc.js";
-import type {Connect} from "./link/link.js";
-import {overNats} from "./link/nats.js";
-import type {NatsOptions} from "./link/nats.js";
+import {isObject} from "./messages.js";
 import type {IncomingMessage} from "./messages.js";
 import {Fired} from "./outcome.js";
 import {readRegistration} from "./registration.js";
@@ -27,9 +22,13 @@ import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEvent
 import {Session} from "./session.js";
 import {untilAborted, untilEnded} from "./signals.js";
 import {TemporaryHook, asyncDispose} from "./temporary.js";
+import type {TriggerHost, TriggerLink} from "./triggers/running.js";
+import type {TriggerOptions} from "./triggers/scope.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
+
+const DECISIONS: readonly unknown[] = ["proceed", "ask", "retry", "block", "stop"] satisfies Fired["decision"][];
 
 /** Where the server is, and who is told of what. Everything is optional. */
 export interface HookClientOptions {
@@ -38,18 +37,19 @@ export interface HookClientOptions {
    * that asks and has registered no handler starts a private one (`command`), which ends with it, and the first outcome
    * warns of it; one that has been at the project's server waits for that to come back.
    */
-  transport?: "socket" | "stdio" | "grpc" | "nats";
+  transport?: "socket" | "stdio";
   /** The socket's path; without it the variable `HOOK_SOCKET`. */
   socket?: string;
   /** The project's folder; without it the nearest one with hooks, from the working directory upwards. */
   project?: string;
-  /** The server to start, with its arguments; `["hook", "serve", "--stdio"]` without it. */
+  /**
+   * The server to start, with its arguments. Without it `serve --stdio` of the engine: that which `HOOK_BINARY` names, that of
+   * the package `hook-engine` of this version, or `hook` in PATH.
+   */
   command?: readonly string[];
-  /** For `transport: "grpc"`. */
-  grpc?: GrpcOptions;
-  /** For `transport: "nats"`: a fleet of engines, which is asked and takes no handlers. */
-  nats?: NatsOptions;
-  /** What hooks may ask of this client while they handle its requests. Not over gRPC or NATS. */
+  /** Asks the user what hooks want to have confirmed: called by `executeTool` and `agentTurn`. Without it `ask` is a refusal. */
+  approve?: Approve;
+  /** What hooks may ask of this client while they handle its requests. */
   hostServices?: HostServices;
   /** The pauses between tries to come back; `false`: never, a lost connection ends what hangs on it. */
   reconnect?: ReconnectOptions | false;
@@ -64,19 +64,16 @@ export interface HookClientOptions {
   onRegistrationError?: (error: HookRegistrationError) => void;
 }
 
-function connectBy(transport: HookClientOptions["transport"], options: HookClientOptions): Connect {
-  switch (transport) {
-    case "grpc":
-      return overGrpc(options.grpc ?? {});
-    case "nats":
-      return overNats(options.nats);
-    default:
-      return find({...options, transport});
-  }
+/** The services with the one that asks the user. Nothing but `true` is a yes. */
+function withApproval(services: HostServices, approve: Approve | undefined): HostServices {
+  if (!approve) return services;
+  const asked: HostService = async (question, context) => {
+    const answer = await approve(question as unknown as Approval, context);
+    if (answer === true) return true;
+    return isObject(answer) && typeof answer.refused === "string" ? {refused: answer.refused} : false;
+  };
+  return {...services, "user.approve": asked};
 }
-
-type Names<E extends string> = E | (string & {});
-type InputOf<E extends string> = E extends NativeEventName ? NativeInputs[E] & Record<string, unknown> : Record<string, unknown>;
 
 /**
  * A client. Making one connects to nothing: the first thing that it is asked to do does. Handlers and
@@ -91,29 +88,23 @@ export class HookClient {
   readonly #progress = new Set<(progress: Progress) => void>();
   readonly #followers = new Set<(line: Record<string, unknown>) => void>();
   #onAudit: (entry: AuditEntry) => void = (entry) => console.error(JSON.stringify(entry));
-  readonly #prefix: string;
   /** Aborted when the client is closed, or a guard of it was refused. */
   readonly #over = new AbortController();
   #refusedGuard: HookRegistrationError | undefined;
   #nextRequest = 0;
   #closed: Promise<void> | undefined;
 
-  /** @throws HookError `invalid_option`, `unsupported` for host services over gRPC. */
+  /** @throws HookError `invalid_option`. */
   constructor(options: HookClientOptions = {}) {
     this.onProblem = options.onProblem ?? ((problem) => console.error(`hook-sdk: ${problem}`));
     this.onRegistrationError = options.onRegistrationError;
     const {transport, hostServices = {}} = options;
-    if (transport !== undefined && !["socket", "stdio", "grpc", "nats"].includes(transport)) {
-      throw new HookError("invalid_option", '`transport` is "socket", "stdio", "grpc" or "nats"');
+    if (transport !== undefined && transport !== "socket" && transport !== "stdio") {
+      throw new HookError("invalid_option", '`transport` is "socket" or "stdio"');
     }
-    if ((transport === "grpc" || transport === "nats") && Object.keys(hostServices).length > 0) {
-      throw new HookError("unsupported", "over gRPC or NATS a client cannot offer host services; connect over the socket for them");
-    }
-    // Over gRPC the bus is followed for all clients, and ids tell whose request it is.
-    this.#prefix = transport === "grpc" || transport === "nats" ? `client-${randomUUID().slice(0, 8)}` : "client";
     const session = {
-      connect: connectBy(transport, options),
-      hostServices: {...hostServices},
+      connect: find(options),
+      hostServices: withApproval({...hostServices}, options.approve),
       reconnect: options.reconnect ?? {},
       helloTimeoutMs: options.helloTimeoutMs ?? 30_000,
     };
@@ -143,9 +134,6 @@ export class HookClient {
   registerHook<E extends A3sEventName>(event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">): string;
   registerHook<E extends NativeEventName>(event: E, hook: HookOptions<NativeHandler<E>, "native"> & {vocabulary: "native"}): string;
   registerHook<E extends OnlyNativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">): string;
-  registerHook<E extends string>(
-    event: E extends A3sEventName ? never : E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">,
-  ): string;
   registerHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>): string {
     if (this.#closed) throw new HookError("closed", "the client is closed");
     const entry = this.#session.registrations.make(readRegistration(event, hook, "a3s"));
@@ -188,8 +176,8 @@ export class HookClient {
   temporaryHook<E extends A3sEventName, T>(
     event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">, during: (hookId: string) => T | Promise<T>,
   ): Promise<T>;
-  temporaryHook<E extends string>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>): Promise<TemporaryHook>;
-  temporaryHook<E extends string, T>(
+  temporaryHook<E extends NativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>): Promise<TemporaryHook>;
+  temporaryHook<E extends NativeEventName, T>(
     event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>, during: (hookId: string) => T | Promise<T>,
   ): Promise<T>;
   async temporaryHook<T>(
@@ -245,28 +233,49 @@ export class HookClient {
    * @throws HookError where there is no answer, or the request failed and no hook decided; that is never to be taken
    * for `proceed`.
    */
-  async fire<E extends Names<NativeEventName>>(event: E, input: InputOf<E>, options?: RequestOptions): Promise<Fired> {
+  async fire<E extends NativeEventName>(event: E, input: AskInput<E>, options?: RequestOptions): Promise<Fired> {
     const response = await this.request(event, input, options);
     const {processed, error, correlationId} = response;
     if (processed === undefined && error) {
       const request = {eventName: event, correlationId};
       throw new HookError(error.code, `${event}: ${error.message}`, {details: error.details, request});
     }
-    if (typeof processed?.decision !== "string") {
-      throw new HookError("invalid_message", `the answer to ${event} has no decision`);
+    if (!processed || !DECISIONS.includes(processed.decision)) {
+      throw new HookError("invalid_message", `the answer to ${event} has no decision that is known`);
     }
     return new Fired(processed, response);
   }
 
   /** The whole response to a native or declared event. Throws as `fire` does. */
-  async request<E extends Names<NativeEventName>>(
-    event: E, input: InputOf<E>, options: RequestOptions = {},
+  async request<E extends NativeEventName>(
+    event: E, input: AskInput<E>, options: RequestOptions = {},
   ): Promise<HookExecutionResponse> {
-    const {deadlineMs, correlationId = `${this.#prefix}-${this.#nextRequest++}`, signal, streams, inputs} = options;
+    const {deadlineMs, streams, inputs} = options;
     // The server gives requests from inside of a hook places of their own.
     const runToken = currentRunToken();
     const type = "hook-execution-request";
-    const line = prepare({type, eventName: event, input, correlationId, deadlineMs, streams, inputs, runToken});
+    const response = await this.#exchange({type, eventName: event, input, deadlineMs, streams, inputs, runToken}, event, options);
+    const warning = this.#session.takeWarning();
+    return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
+  }
+
+  /**
+   * Asks about an event in another agent's own format, such as `claude`: gives what that agent would read of a hook.
+   *
+   * @throws HookError where there is no answer, as `fire` does.
+   */
+  async bridge(agent: string, event: string, input: object, options: RequestOptions = {}): Promise<Bridged> {
+    const message = {type: "hook-bridge", agent, event, said: JSON.stringify(input), deadlineMs: options.deadlineMs};
+    const reply: Partial<Bridged> & HookExecutionResponse = await this.#exchange(message, event, options);
+    const {error, stdout, stderr = "", exitCode, warnings = []} = reply;
+    if (typeof stdout === "string" && typeof exitCode === "number") return {stdout, stderr, exitCode, warnings};
+    throw new HookError(error?.code ?? "invalid_message", `${event}: ${error?.message ?? "the server's answer is none"}`);
+  }
+
+  /** Sends a request, and waits for what answers it. */
+  async #exchange(message: OutgoingMessage, event: string, options: RequestOptions): Promise<HookExecutionResponse> {
+    const {correlationId = `client-${this.#nextRequest++}`, signal} = options;
+    const line = prepare({...message, correlationId});
     this.#session.asks = true;
     const {replies} = this.#session;
     const cancelled = () => {
@@ -283,15 +292,34 @@ export class HookClient {
       wasSent = true;
       return (await response) as unknown as HookExecutionResponse;
     };
-    const response = await untilAborted(answered(), signal, () => {
+    return untilAborted(answered(), signal, () => {
       if (wasSent) {
         this.cancel(correlationId);
         replies.giveUp(correlationId);
       }
       return cancelled();
     });
+  }
+
+  /**
+   * Runs a trigger at the server, which calls the services of the host that `begin` makes; gives its result. `executeTool`,
+   * `callModel`, `agentTurn` and `session` are made of it.
+   *
+   * @throws HookError where there is no result, which is never permission; `cancelled` where the signal is aborted.
+   */
+  async trigger(
+    trigger: string, call: Record<string, unknown>, begin: (link: TriggerLink) => TriggerHost, options: TriggerOptions = {},
+  ): Promise<Record<string, unknown>> {
+    const {session, deadlineMs, signal} = options;
+    this.#session.asks = true;
+    const cancelled = () => new HookError("cancelled", `${trigger}: the trigger was cancelled`, {cause: signal?.reason});
+    if (signal?.aborted) throw cancelled();
+    const link = await untilAborted(this.#session.use(), signal, cancelled);
+    const message = {trigger, call, session, deadlineMs, runToken: currentRunToken()};
+    const result = await this.#session.triggers.run(link, message, begin, signal);
     const warning = this.#session.takeWarning();
-    return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
+    if (warning === undefined) return result;
+    return {...result, warnings: [warning, ...(Array.isArray(result["warnings"]) ? result["warnings"] : [])]};
   }
 
   /** Ends the hooks of a request by its id. It is answered all the same, with the error `cancelled`. */

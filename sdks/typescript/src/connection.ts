@@ -98,7 +98,6 @@ export class Connection {
     const listener: LinkListener = {
       message: (message) => this.#listener.message(message),
       broken: (line, why) => this.#listener.broken(line, why),
-      failed: (id, error) => this.#listener.failed(id, error),
       problem: (text) => this.#listener.problem(text),
       mayBePrivate: () => this.#listener.mayBePrivate(),
       ended: (why) => {

@@ -15,9 +15,9 @@ export interface HookRun {
   [field: string]: unknown;
 }
 
-/** What an agent is to do. A `decision` that it does not know is no permission to go on. */
+/** What an agent is to do. */
 export interface Processed {
-  decision: "proceed" | "ask" | "retry" | "block" | "stop" | (string & {});
+  decision: "proceed" | "ask" | "retry" | "block" | "stop";
   reason?: string;
   /** Milliseconds. */
   retryAfterMs?: number;
@@ -44,6 +44,15 @@ export interface HookExecutionResponse {
   notStarted?: {name: string; type: string; source: string; endedBy: string}[];
   error?: {code: string; message: string; details?: unknown};
   warnings?: string[];
+}
+
+/** The answer in an agent's own format. */
+export interface Bridged {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+  /** For the agent's user. */
+  warnings: string[];
 }
 
 /** How a request is made. */

@@ -27,6 +27,24 @@ export interface HostAsked {
 /** Services by method, such as `ui.confirm`. */
 export type HostServices = Record<string, HostService>;
 
+/** Asks the user whether what hooks want to have confirmed may be done. */
+export type Approve = (question: Approval, asked: HostAsked) => Approved | Promise<Approved>;
+
+/** A question to the user. */
+export interface Approval {
+  /** The event whose hooks ask, such as `BeforeTool`. */
+  eventName: string;
+  /** The tool's name, or the prompt. */
+  subject: string;
+  /** The tool's arguments, as hooks left them. */
+  input?: Record<string, unknown>;
+  /** Why hooks ask. */
+  reason: string;
+}
+
+/** `true` for yes; anything else is a no, with its reason in `refused`. */
+export type Approved = boolean | {refused: string};
+
 /** The token by which the server knows that a request comes from inside of a hook. */
 const runToken = new AsyncLocalStorage<string | undefined>();
 
@@ -43,7 +61,7 @@ export class HostCalls {
   readonly #services: HostServices;
   readonly #send: (prepared: Prepared) => void;
   readonly #problem: (text: string) => void;
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<string, {abort: AbortController; triggerId: unknown}>();
 
   constructor(services: HostServices, send: (prepared: Prepared) => void, problem: (text: string) => void) {
     this.#services = services;
@@ -56,26 +74,36 @@ export class HostCalls {
     return Object.keys(this.#services);
   }
 
-  /** Does what a hook-host-call asks for, and answers it: once, and not if nobody waits for that any more. */
-  async serve(call: IncomingMessage): Promise<void> {
+  /**
+   * Does what a hook-host-call asks for, and answers it: once, and not if nobody waits for that any more. `own` are the
+   * services of the trigger that asks, which the client has begun itself: the server bounds how many there are.
+   */
+  async serve(call: IncomingMessage, own: HostServices = {}): Promise<void> {
     const id = String(call["hostCallId"]);
-    if (this.#open.size >= MAX_SERVED) {
+    const {method, triggerId} = call;
+    const services = typeof method === "string" && Object.hasOwn(own, method) ? own : this.#services;
+    if (services === this.#services && this.#open.size >= MAX_SERVED) {
       const message = `${MAX_SERVED} host calls are under way already`;
       return this.#send(result(call, {error: {code: "limit_exceeded", message}}));
     }
     const abort = new AbortController();
-    this.#open.set(id, abort);
-    const answer = await this.#answer(call, abort.signal);
-    if (this.#open.get(id) !== abort) return;
+    this.#open.set(id, {abort, triggerId});
+    const answer = await this.#answer(call, services, abort.signal);
+    if (this.#open.get(id)?.abort !== abort) return;
     this.#open.delete(id);
     this.#send(answer);
   }
 
   /** Nobody waits for that any more. */
   cancel(id: string, why = "the hook does not wait for it any more"): void {
-    const abort = this.#open.get(id);
+    const open = this.#open.get(id);
     this.#open.delete(id);
-    abort?.abort(new HookError("cancelled", why));
+    open?.abort.abort(new HookError("cancelled", why));
+  }
+
+  /** Nobody waits for what a trigger asked for. */
+  cancelOf(triggerId: string, why: string): void {
+    for (const [id, open] of [...this.#open]) if (open.triggerId === triggerId) this.cancel(id, why);
   }
 
   /** Nobody waits for anything any more. */
@@ -84,9 +112,9 @@ export class HostCalls {
   }
 
   /** A message that is always one that can be sent. */
-  async #answer(call: IncomingMessage, signal: AbortSignal): Promise<Prepared> {
+  async #answer(call: IncomingMessage, services: HostServices, signal: AbortSignal): Promise<Prepared> {
     const {method, params} = call;
-    const service = typeof method === "string" && Object.hasOwn(this.#services, method) ? this.#services[method] : undefined;
+    const service = typeof method === "string" && Object.hasOwn(services, method) ? services[method] : undefined;
     if (!service) return result(call, {error: {code: "unsupported", message: String(method).slice(0, 100)}});
     try {
       const asked = {correlationId: String(call["correlationId"] ?? ""), hookId: String(call["hookId"] ?? ""), signal};

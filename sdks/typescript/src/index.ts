@@ -7,18 +7,24 @@ export type {HookContext, HostMethod, LogLevel} from "./context.js";
 export {HookConnectionError, HookError, HookRegistrationError, HookValueError} from "./errors.js";
 export type {FailedRequest} from "./errors.js";
 export type * from "./events/a3s.js";
+export type * from "./events/events.js";
 export type * from "./events/native.js";
 export type {
-  AuditEntry, AuditLevel, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
+  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
 } from "./execution.js";
-export type {HostAsked, HostService, HostServices} from "./host.js";
-export type {GrpcOptions} from "./link/grpc.js";
-export type {NatsOptions} from "./link/nats.js";
+export type {Approval, Approve, Approved, HostAsked, HostService, HostServices} from "./host.js";
 export type {Fired} from "./outcome.js";
 export type {
-  A3sHandler, HookConfig, HookMatcher, HookOptions, NativeHandler, OnlyNativeEventName,
+  A3sHandler, HookOptions, NativeHandler, OnlyNativeEventName,
 } from "./registration.js";
-export type {HookResponse, ModifiedData, NativeOutput, Vocabulary} from "./responses.js";
+export type {HookResponse, ModifiedData, Vocabulary} from "./responses.js";
 export type {TemporaryHook} from "./temporary.js";
+export {agentTurn, endTurn, session} from "./triggers/agent.js";
+export type {AgentSession, AgentTurn, LifecycleOutcome, PromptOutcome, SessionOptions, TurnEnd} from "./triggers/agent.js";
+export {callModel} from "./triggers/model.js";
+export type {CallModel, ModelAnswer, ModelOptions, ModelOutcome, ModelPart, ModelSdk} from "./triggers/model.js";
+export type {Advice, InnerScope, Outcome, Scope, SessionFields, TriggerOptions} from "./triggers/scope.js";
+export {executeTool} from "./triggers/tool.js";
+export type {RunTool, ToolCallInput, ToolOutcome, ToolResult} from "./triggers/tool.js";
 export {Worker, worker} from "./worker.js";
 export type {ServeOptions} from "./worker.js";

@@ -37,7 +37,7 @@ export function readMessage(line: string): IncomingMessage {
     if (typeof message["at"] !== "number") throw new Error("it has no type");
     return {...message, type: "recorded"};
   }
-  for (const id of ["correlationId", "hookId", "callId", "hostCallId"]) {
+  for (const id of ["correlationId", "hookId", "callId", "hostCallId", "triggerId"]) {
     if (message[id] != null && typeof message[id] !== "string") throw new Error(`its ${id} is no text`);
   }
   return message as unknown as IncomingMessage;

@@ -3,36 +3,12 @@
 import {HookError} from "./errors.js";
 import type {A3sEventName, A3sEvents} from "./events/a3s.js";
 import {isA3sEvent} from "./events/a3s.js";
-import type {NativeEvent, NativeEventName} from "./events/native.js";
+import type {Answered, NativeEvent, NativeEventName} from "./events/events.js";
+import {MATCHER_FIELDS} from "./events/native.js";
+import type {HookConfig, HookMatcher} from "./events/native.js";
 import type {HookContext} from "./context.js";
 import {isObject} from "./messages.js";
-import type {HookResponse, NativeOutput, Vocabulary} from "./responses.js";
-
-/** All fields that are there must hold. Globs and patterns are those of docs/reference/events.md. */
-export interface HookMatcher {
-  /** What the tool does, such as `shell` or `file_write`, whatever the agent calls it. */
-  kind?: string | string[];
-  /** The tool's name, or several of which it is one. */
-  tool?: string | string[];
-  /** A regular expression for the tool's name. */
-  toolPattern?: string;
-  /** A glob for a path of the input, or several. */
-  pathPattern?: string | string[];
-  /** A regular expression for a command of the input. */
-  commandPattern?: string;
-}
-
-/** How a handler is run. */
-export interface HookConfig {
-  /** Lower is earlier; 100 without it. Handlers of one priority run at once. */
-  priority?: number;
-  /** Milliseconds; the server's default (5000) without it. */
-  timeout?: number;
-  /** `true`: nothing waits for it, and its answer changes nothing. */
-  async?: boolean;
-  /** What a failure, a timeout or a lost connection means: to go on (`continue`, the default), or a block. */
-  failBehavior?: "continue" | "block";
-}
+import type {HookResponse, Vocabulary} from "./responses.js";
 
 type Returned<T> = T | void | undefined | Promise<T | void | undefined>;
 
@@ -41,8 +17,8 @@ export type A3sHandler<E extends A3sEventName = A3sEventName> =
   (event: A3sEvents[E], context: HookContext) => Returned<HookResponse>;
 
 /** A handler in the engine's own words. */
-export type NativeHandler<E extends string = string> =
-  (event: NativeEvent<E>, context: HookContext) => Returned<NativeOutput | HookResponse>;
+export type NativeHandler<E extends NativeEventName = NativeEventName> =
+  (event: NativeEvent<E>, context: HookContext) => Returned<Answered<E> | HookResponse>;
 
 /** A handler with all that it is registered with. */
 export interface HookOptions<H, V extends Vocabulary = Vocabulary> {
@@ -116,16 +92,19 @@ function vocabularyOf(eventName: string, shared: Vocabulary): Vocabulary {
   return isA3sEvent(eventName) ? "a3s" : "native";
 }
 
+/** The fields of a matcher that are one text. */
+const PATTERNS = new Set<string>(["toolPattern", "commandPattern"]);
+
 function checkMatcher(matcher: unknown): void {
   if (matcher === undefined || typeof matcher === "string") return;
   if (!isObject(matcher)) throw invalid("`matcher` is a text or an object");
-  only(matcher, ["kind", "tool", "toolPattern", "pathPattern", "commandPattern"], "a matcher");
-  for (const name of ["toolPattern", "commandPattern"]) {
+  only(matcher, MATCHER_FIELDS, "a matcher");
+  for (const name of MATCHER_FIELDS) {
     const value = matcher[name];
-    if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` is a text`);
-  }
-  for (const name of ["kind", "tool", "pathPattern"]) {
-    const value = matcher[name];
+    if (PATTERNS.has(name)) {
+      if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` is a text`);
+      continue;
+    }
     const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
     if (value !== undefined && typeof value !== "string" && !isTexts) {
       throw invalid(`\`${name}\` is a text, or an array of texts`);
@@ -148,7 +127,7 @@ function checkConfig(config: unknown): void {
   }
 }
 
-function only(value: object, known: string[], what: string): void {
+function only(value: object, known: readonly string[], what: string): void {
   for (const name of Object.keys(value)) {
     if (!known.includes(name)) {
       throw invalid(`\`${name.slice(0, 100)}\` is no field of ${what}; there are ${known.join(", ")}`);

@@ -102,7 +102,7 @@ export class Replies {
    */
   failBroken(line: string, error: HookError): void {
     const type = /"type"\s*:\s*"([a-z-]+)"/.exec(line)?.[1];
-    if (type !== undefined && type !== "hook-execution-response") {
+    if (type !== undefined && type !== "hook-execution-response" && type !== "hook-bridged") {
       const asked = this.#control.find((waiting) => waiting.type === type);
       if (asked) this.failReply(asked.request, error);
       return;
@@ -122,7 +122,7 @@ export class Replies {
 }
 
 /** The id that a line which is no message names, if it names one. */
-export function onlyId(line: string, name: "correlationId" | "callId"): string | undefined {
+export function onlyId(line: string, name: "correlationId" | "callId" | "triggerId"): string | undefined {
   const written = line.matchAll(new RegExp(`"${name}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)"`, "g"));
   const ids = new Set(Array.from(written, ([, id]) => id));
   return ids.size === 1 ? [...ids][0] : undefined;

@@ -21,20 +21,6 @@ export type HookResponse =
   /** Hooks of later priorities do not start, guards excepted. */
   | {action: "skip"};
 
-/** A native answer (docs/reference/answers.md). */
-export interface NativeOutput {
-  decision?: "allow" | "approve" | "ask" | "block" | "deny" | "retry";
-  reason?: string;
-  continue?: boolean;
-  stopReason?: string;
-  systemMessage?: string;
-  suppressOutput?: boolean;
-  /** Milliseconds. */
-  retryAfterMs?: number;
-  skipRemaining?: boolean;
-  hookSpecificOutput?: Record<string, unknown>;
-}
-
 /** Which words a handler is told and answers in. */
 export type Vocabulary = "a3s" | "native";
 

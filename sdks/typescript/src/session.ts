@@ -15,6 +15,7 @@ import type {IncomingMessage} from "./messages.js";
 import {Registrations, registerMessage} from "./registrations.js";
 import type {Entry} from "./registrations.js";
 import {Replies, onlyId} from "./requests.js";
+import {Triggers} from "./triggers/running.js";
 
 /** Who is told of what. */
 export interface SessionListener {
@@ -38,6 +39,7 @@ export class Session {
   readonly registrations = new Registrations();
   readonly calls: Calls;
   readonly replies = new Replies();
+  readonly triggers: Triggers;
   /** What is said again on each new connection, such as hook-subscribe, by its type. */
   readonly standing = new Map<string, OutgoingMessage>();
   readonly #connection: Connection;
@@ -58,13 +60,13 @@ export class Session {
   constructor(options: SessionOptions, listener: SessionListener) {
     this.#listener = listener;
     this.#hosted = new HostCalls(options.hostServices, (prepared) => this.#send(prepared), (text) => listener.problem(text));
+    this.triggers = new Triggers((triggerId, why) => this.#hosted.cancelOf(triggerId, why));
     this.calls = new Calls((prepared) => this.#answer(prepared), (text) => listener.problem(text));
     const heard: ConnectionListener = {
       opened: (link) => this.#opened(link),
       lost: (why) => this.#lost(why),
       message: (message) => this.#take(message),
       broken: (line, why) => this.#broken(line, why),
-      failed: (id, error) => this.#closing === undefined && this.replies.failRequest(id, error),
       problem: (text) => listener.problem(text),
       mayBePrivate: () => this.asks && !this.registrations.wasUsed,
       isNeeded: () => this.registrations.size > 0 || this.standing.size > 0,
@@ -144,9 +146,11 @@ export class Session {
     this.#hosted.cancelAll(this.#closing);
     this.standing.clear();
     for (const correlationId of this.replies.requests()) this.tell({type: "hook-cancel", correlationId});
+    for (const triggerId of this.triggers.ids()) this.tell({type: "hook-trigger-cancel", triggerId});
     await this.#connection.close();
     // Last, so that a program that awaits them after `close` hears of it first there.
     this.replies.failAll(new HookConnectionError("closed", this.#closing));
+    this.triggers.failAll(new HookConnectionError("closed", this.#closing));
     for (const {id} of this.registrations.all()) this.registrations.remove(id);
   }
 
@@ -244,6 +248,7 @@ export class Session {
     const error = new HookConnectionError("connection_lost", this.#closing ?? why);
     this.registrations.disconnected(error);
     if (this.#closing === undefined) this.replies.failAll(error);
+    if (this.#closing === undefined) this.triggers.failAll(error);
     for (const waiting of this.#unregistering.values()) for (const resolve of waiting) resolve();
     this.#unregistering.clear();
     this.#hosted.cancelAll(why);
@@ -257,6 +262,7 @@ export class Session {
   #take(message: IncomingMessage): void {
     const id = String(message["hookId"]);
     switch (message.type) {
+      case "hook-bridged":
       case "hook-execution-response":
         if (this.#closing !== undefined) return; // It was ended by this client's end.
         if (!this.replies.takeResponse(message)) this.#takeUnknown(message);
@@ -268,7 +274,12 @@ export class Session {
       case "hook-host-result":
         return this.calls.hostResult(message);
       case "hook-host-call":
-        void this.#hosted.serve(message);
+        void this.#hosted.serve(message, this.triggers.servicesOf(message));
+        return;
+      case "hook-trigger-chunk":
+        return this.triggers.takeChunk(message);
+      case "hook-trigger-result":
+        if (!this.triggers.takeResult(message)) this.#listener.problem("the server sent the result of a trigger that nothing waits for");
         return;
       case "hook-host-call-cancelled":
         return this.#hosted.cancel(String(message["hostCallId"]));
@@ -327,6 +338,7 @@ export class Session {
     const error = errorOf(message);
     if (request === "hook-register") return this.#refused(String(hookId), error);
     if (request === "hook-unregister") return this.#unregistered(String(hookId));
+    if (typeof message["triggerId"] === "string" && this.triggers.fail(message["triggerId"], error)) return;
     if (request === "hook-host-call" && hostCallId !== undefined) return this.calls.hostResult(message);
     // The token is not taken any more: the handlers are registered again.
     if (request === "hook-hello" && error.code === "unknown_token") return;
@@ -342,6 +354,7 @@ export class Session {
       const entry = this.registrations.oldestUnanswered();
       if (entry) return this.#refused(entry.id, error);
       if (this.replies.failReply(undefined, new HookError(error.code, error.message, {details: error.details}))) return;
+      if (this.triggers.failOldest(error)) return;
     }
     this.#listener.problem(`the server answered a request that nothing waits for: ${error.message}`);
   }
@@ -349,6 +362,7 @@ export class Session {
   /** The server serves this client no more: what was asked is not answered. */
   #refusedAll(why: string): void {
     this.replies.failAll(new HookConnectionError("refused", why));
+    this.triggers.failAll(new HookConnectionError("refused", why));
     this.#listener.problem(why);
   }
 
@@ -364,6 +378,7 @@ export class Session {
     const callId = onlyId(line, "callId");
     if (callId !== undefined && /"type"\s*:\s*"hook-call"/.test(line)) return this.calls.refuse(callId, problem);
     this.replies.failBroken(line, new HookError("invalid_message", problem));
+    this.triggers.failBroken(line, new HookError("invalid_message", problem));
   }
 }
 

@@ -28,6 +28,7 @@ export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal |
   let listener = () => {};
   const aborted = new Promise<never>((_, reject) => (listener = () => reject(abort())));
   signal.addEventListener("abort", listener, {once: true});
+  if (signal.aborted) listener();
   try {
     return await Promise.race([promise, aborted]);
   } finally {

@@ -6,7 +6,7 @@ import {Calls} from "./calls.js";
 import type {HostMethod} from "./context.js";
 import {HookError, textOf} from "./errors.js";
 import type {A3sEventName} from "./events/a3s.js";
-import type {NativeEventName} from "./events/native.js";
+import type {NativeEventName} from "./events/events.js";
 import {prepare} from "./json.js";
 import type {Prepared} from "./json.js";
 import {Lines} from "./lines.js";
@@ -56,9 +56,9 @@ export class Worker {
   on<E extends OnlyA3sEventName>(event: E, handler: A3sHandler<E>): string;
   on<E extends OnlyA3sEventName>(event: E, options: Partial<HookOptions<never, "a3s">>, handler: A3sHandler<E>): string;
   on<E extends A3sEventName>(event: E, options: Partial<HookOptions<never, "a3s">> & {vocabulary: "a3s"}, handler: A3sHandler<E>): string;
-  on<E extends string>(event: E extends OnlyA3sEventName ? never : E, handler: NativeHandler<E>): string;
-  on<E extends string>(
-    event: E extends OnlyA3sEventName ? never : E, options: Partial<HookOptions<never, "native">>, handler: NativeHandler<E>,
+  on<E extends NativeEventName>(event: E, handler: NativeHandler<E>): string;
+  on<E extends NativeEventName>(
+    event: E, options: Partial<HookOptions<never, "native">>, handler: NativeHandler<E>,
   ): string;
   on(event: string, options: object | AnyHandler, handler?: AnyHandler): string {
     if (this.#isOfProcess) stdoutIntoStderr();

@@ -169,7 +169,15 @@ test("a server's place is that of the project's real path", () => {
     mkdirSync(join(folder, ".hooks"));
     writeFileSync(join(folder, ".hooks/settings.json"), "{}");
     assert.equal(nearestProject(inner), folder);
+    // The root of a repository ends nothing, as for the engine.
     writeFileSync(join(folder, "src/.git"), "gitdir: elsewhere");
+    assert.equal(nearestProject(inner), folder);
+    // Rules and packs are hooks, too.
+    mkdirSync(join(folder, "src/.hooks/rules"), {recursive: true});
+    writeFileSync(join(folder, "src/.hooks/rules/team.toml"), "");
+    assert.equal(nearestProject(inner), join(folder, "src"));
+    mkdirSync(join(inner, ".hooks"));
+    writeFileSync(join(inner, ".hooks/packs.lock"), "{}");
     assert.equal(nearestProject(inner), inner);
     const name = `${createHash("sha256").update(folder).digest("hex").slice(0, 16)}.sock`;
     assert.equal(socketOf(`${folder}/src/..`, {XDG_RUNTIME_DIR: "/run/user/1"}), `/run/user/1/hook/${name}`);

@@ -1,7 +1,8 @@
 // What the types say: compiled by `npm run check`, never run.
 
-import {A3sClient, HookClient, worker} from "hook-sdk";
+import {A3sClient, HookClient, agentTurn, callModel, executeTool, session, worker} from "hook-sdk";
 import type {
+  BeforeToolOutput, NativeHandler,
   GenerateEndEvent, HookEvent, HookResponse, PermissionRequestEvent, PostToolUseEvent, PreToolUseEvent, RegisteredHook,
 } from "hook-sdk";
 
@@ -40,11 +41,25 @@ client.setHookAuditLevel("verbose");
 await client.unregisterHook(id);
 
 // Native events, shared names, declared ones.
+declare module "hook-sdk" {
+  interface DeclaredEvents {
+    DeployFinished: {environment: string};
+  }
+}
 client.registerHook("BeforeTool", (event) => ({decision: "deny", reason: `${event.tool_name} in ${event.cwd}`}));
+client.registerHook("BeforeTool", async (event) => {
+  const {kind, caller} = event;
+  if (kind === "shell" && caller?.agent === "claude") return {hookSpecificOutput: {tool_input: {command: "ls"}, toolInputReplaces: true}};
+});
 client.registerHook("SessionStart", {vocabulary: "native", handler: (event) => void event.source});
-client.registerHook("DeployFinished", (event) => void event.environment);
-const fired = await client.fire("BeforeTool", {tool_name: "a", tool_input: {}, anything: 1});
-const decision: string = fired.decision;
+client.registerHook("DeployFinished", (event) => void event.environment.length);
+const answer = {decision: "block", reason: "no", hookSpecificOutput: {permissionDecision: "deny"}} satisfies BeforeToolOutput;
+client.registerHook("BeforeTool", () => answer);
+const guard: NativeHandler<"BeforeTool"> = ({tool_input}) => (tool_input["command"] === "x" ? answer : undefined);
+client.registerHook("BeforeTool", {matcher: {kind: "shell", subagent: ["a", "b"]}, handler: guard});
+const fired = await client.fire("BeforeTool", {tool_name: "a", tool_input: {}, caller: {agent: "own"}});
+const decision: "proceed" | "ask" | "retry" | "block" | "stop" = fired.decision;
+await client.fire("AfterModel", {sdk: "openai-chat", llm_request: {model: "m"}, llm_response: {choices: []}});
 await client.fire("DeployFinished", {environment: "production"});
 await using own = new A3sClient();
 void own;
@@ -55,16 +70,32 @@ worker.on("PreToolUse", async (event) => ({action: "block", reason: event.tool})
 worker.on("SessionStart", {vocabulary: "a3s"}, (event) => void event.sessionId);
 void [hooks, decision, temporary, text];
 
-// What must not compile.
-// @ts-expect-error a block has a reason
-client.registerHook("PreToolUse", () => ({action: "block"}));
-// @ts-expect-error no such action
-client.registerHook("PreToolUse", () => ({action: "deny", reason: "x"}));
-// @ts-expect-error matchers are camelCase
-client.registerHook("PreToolUse", {matcher: {path_pattern: "*"}, handler: () => {}});
-// @ts-expect-error a tool call has a name
-await client.fire("BeforeTool", {tool_input: {}});
-// @ts-expect-error no such field
-client.registerHook("PreToolUse", (event) => void event.tool_name);
-// @ts-expect-error no such level
-client.setHookAuditLevel("loud");
+// The agent's half.
+await using work = await session(client, {source: "startup"});
+await using turn = await agentTurn(work, "p");
+if (turn.outcome === "proceed") void turn.prompt.length;
+else void turn.reason.length;
+const ran = await executeTool(turn, {tool_name: "a", tool_input: {}}, async (input) => ({rows: Object.keys(input)}));
+switch (ran.outcome) {
+  case "ran":
+    void ran.value?.rows.length;
+    break;
+  case "blocked":
+  case "stopped":
+    void [ran.reason, ran.ran];
+    break;
+  case "replaced":
+    void ran.reason;
+    break;
+  default:
+    void (ran satisfies never);
+}
+const answered = callModel(turn, "openai-chat", {model: "m"}, async function* () {
+  yield {choices: [{delta: {content: "x"}}]};
+}, {chunks: "each"});
+for await (const part of answered) void (part.chunk ? part.chunk.choices.length : part.complete);
+const called = await answered.finish();
+if (called.outcome === "called" || called.outcome === "answered") void called.response;
+const end = await turn.end("r");
+if (end.outcome === "continue") void end.prompt.length;
+new HookClient({approve: ({reason}) => (reason === "sure?" ? true : {refused: "no"})});

@@ -3,7 +3,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,30 +16,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::broker::Broker;
-use super::sdks::built_for_node;
-use super::{Engine, hook, python, python_of_the_sdk};
-
-const PYTHON: &str = r#"
-import asyncio, json, sys
-from hook_sdk import HookClient, Fleet
-
-async def main():
-    url, expected, fail_behavior = sys.argv[1:]
-    fleet = Fleet(url, expect_settings=expected or None, fail_behavior=fail_behavior)
-    async with HookClient(transport="nats", fleet=fleet) as client:
-        print(json.dumps(await client.request("BeforeTool", {"tool_name": "forbidden", "tool_input": {}})))
-
-asyncio.run(main())
-"#;
-
-const NODE: &str = r#"
-import {HookClient} from "hook-sdk";
-
-const [url, expectSettings, failBehavior] = process.argv.slice(2);
-const client = new HookClient({transport: "nats", nats: {url, failBehavior, ...(expectSettings && {expectSettings})}});
-console.log(JSON.stringify(await client.request("BeforeTool", {tool_name: "forbidden", tool_input: {}})));
-await client.close();
-"#;
+use super::{Engine, hook};
 
 /// Denies what is forbidden.
 pub(crate) const GUARD: &str = "grep -q forbidden || exit 0; echo 'not that' >&2; exit 2";
@@ -59,24 +35,7 @@ fn ask(
     if !expected.is_empty() {
         shell.args(["--expect-settings", expected]);
     }
-    let mut askers = vec![("the shell", shell)];
-    if let Some(with_nats) = python_of_the_sdk() {
-        let program = folder.join("asker.py");
-        std::fs::write(&program, PYTHON).unwrap();
-        let mut asker = python(&with_nats, &program);
-        asker.args([url, expected, fail_behavior]);
-        askers.push(("Python", asker));
-    }
-    if let Some(sdk) = built_for_node() {
-        let modules = folder.join("node_modules");
-        std::fs::create_dir_all(&modules).unwrap();
-        let _ = symlink(sdk, modules.join("hook-sdk"));
-        let program = folder.join("asker.mjs");
-        std::fs::write(&program, NODE).unwrap();
-        let mut asker = Command::new("node");
-        asker.arg(program).args([url, expected, fail_behavior]);
-        askers.push(("TypeScript", asker));
-    }
+    let askers = [("the shell", shell)];
     let asking = askers.into_iter().map(|(language, mut asker)| {
         asker.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         (language, asker.spawn().unwrap())

@@ -1,7 +1,6 @@
 //! Askers in all languages at real engines: over TLS, as users of whom each may do its own work alone.
 
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -10,35 +9,8 @@ use hook_bus::HookExecutionResponse;
 use hook_remote::nats::{NatsBus, NatsOptions};
 use serde_json::json;
 
-use super::broker::{Broker, skipped};
-use super::{Engine, accounts, await_file, hook, python, python_of_the_sdk};
-
-/// Asks about one tool, and says what comes of it.
-const PYTHON: &str = r#"
-import asyncio, json, sys
-from hook_sdk import A3sClient, Fleet
-
-async def main():
-    url, authority, credentials, tool, deadline = sys.argv[1:]
-    fleet = Fleet(url, credentials=credentials, certificate_authority=authority or None, subject="acme.hooks")
-    async with A3sClient(transport="nats", fleet=fleet) as client:
-        given = {"tool_name": tool, "tool_input": {}, "idempotencyKey": "forged"}
-        answer = await client.request("BeforeTool", given, deadline_ms=int(deadline))
-        print(json.dumps(answer))
-
-asyncio.run(main())
-"#;
-
-const NODE: &str = r#"
-import {A3sClient} from "hook-sdk";
-
-const [url, certificateAuthority, credentials, tool, deadline] = process.argv.slice(2);
-const nats = {url, credentials, subject: "acme.hooks", ...(certificateAuthority && {certificateAuthority})};
-const client = new A3sClient({transport: "nats", nats});
-const given = {tool_name: tool, tool_input: {}, idempotencyKey: "forged"};
-console.log(JSON.stringify(await client.request("BeforeTool", given, {deadlineMs: Number(deadline)})));
-await client.close();
-"#;
+use super::broker::Broker;
+use super::{Engine, accounts, await_file, hook};
 
 /// A broker with an engine whose guard knows three tools.
 struct Place {
@@ -71,26 +43,7 @@ impl Place {
         if !self.authority.is_empty() {
             shell.args(["--nats-ca", &self.authority]);
         }
-        let mut askers = vec![("the shell", shell)];
-        let arguments = [&*self.url, &*self.authority, &*file, tool, deadline];
-        if let Some(with_nats) = python_of_the_sdk() {
-            let program = self.broker.path("asker.py");
-            std::fs::write(&program, PYTHON).unwrap();
-            let mut asker = python(&with_nats, &program);
-            asker.args(arguments);
-            askers.push(("Python", asker));
-        }
-        if let Some(sdk) = built_for_node() {
-            let modules = folder.join("node_modules");
-            std::fs::create_dir_all(&modules).unwrap();
-            let _ = symlink(sdk, modules.join("hook-sdk"));
-            let program = folder.join("asker.mjs");
-            std::fs::write(&program, NODE).unwrap();
-            let mut asker = Command::new("node");
-            asker.arg(program).args(arguments);
-            askers.push(("TypeScript", asker));
-        }
-        askers
+        vec![("the shell", shell)]
     }
 
     /// What comes of asking about that tool as that user, in each language.
@@ -103,18 +56,6 @@ impl Place {
         });
         asked.collect()
     }
-}
-
-/// The SDK of TypeScript, as its own tests have built it.
-pub(crate) fn built_for_node() -> Option<PathBuf> {
-    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-typescript/sdks/typescript");
-    if !built.join("dist").is_dir() {
-        skipped(
-            "the asker in TypeScript: the SDK is not built; run `cargo test -p hook-tests --test all \
-             sdk_typescript` first",
-        );
-    }
-    built.join("dist").is_dir().then_some(built)
 }
 
 const GUARD: &str = r#"

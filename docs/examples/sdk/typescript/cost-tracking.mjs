@@ -11,7 +11,7 @@ const THRESHOLD = 10.0;
 const usage = {totalTokens: 0, totalCost: 0};
 
 client.registerHook("AfterModel", async (event) => {
-  const tokens = event.usage?.total_tokens ?? 0;
+  const tokens = Number(event.usage?.total_tokens ?? 0);
   usage.totalTokens += tokens;
   usage.totalCost += (tokens / 1_000_000) * (DOLLARS_PER_MILLION[String(event.llm_request.model)] ?? 15.0);
   if (usage.totalCost > THRESHOLD) {

@@ -12,8 +12,11 @@ const MAX_PROBLEM = 16_384;
 /** How long the streams of a server that was killed are read on, in milliseconds. */
 const KEPT_OPEN_MS = 500;
 
-/** Starts a server by a command and its arguments, in a folder. What it writes to standard error is a problem. */
-export function overChild(command: readonly string[], cwd: string): Connect {
+/**
+ * Starts a server by a command and its arguments, in a folder. What it writes to standard error is a problem. `remedy` says
+ * what to do if the program cannot be run.
+ */
+export function overChild(command: readonly string[], cwd: string, remedy?: string): Connect {
   return (listener, options) => {
     const [program = "hook", ...args] = command;
     const server = spawn(program, args, {
@@ -40,7 +43,7 @@ export function overChild(command: readonly string[], cwd: string): Connect {
         resolve(`: \`${program}\` ended ${how}${last && `; it wrote last: ${last}`}`);
       });
       // One that cannot be started never closes.
-      server.on("error", (error) => resolve(`: \`${program}\` cannot be run: ${error.message}`));
+      server.on("error", (error) => resolve(`: \`${program}\` cannot be run: ${error.message}${remedy === undefined ? "" : `; ${remedy}`}`));
     });
     const destroy = () => {
       server.stdin.destroy();

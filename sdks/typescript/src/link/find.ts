@@ -2,6 +2,7 @@
 
 import {HookConnectionError} from "../errors.js";
 import {overChild} from "./child.js";
+import {findEngine} from "./engine.js";
 import type {Connect} from "./link.js";
 import {exists, nearestProject, socketOf} from "./place.js";
 import {overSocket} from "./socket.js";
@@ -25,8 +26,12 @@ export function find(where: Where): Connect {
     if (named !== undefined && where.transport !== "stdio") return connected(named)(listener, options);
     if (shared !== undefined) return connected(shared)(listener, options);
     const project = where.project ?? nearestProject(process.cwd());
-    const command = where.command ?? ["hook", "serve", "--stdio", ...(where.project ? ["--project", where.project] : [])];
-    if (where.transport === "stdio") return overChild(command, project)(listener, options);
+    const start = () => {
+      if (where.command) return overChild(where.command, project)(listener, options);
+      const {program, remedy} = findEngine();
+      return overChild([program, "serve", "--stdio", ...(where.project ? ["--project", where.project] : [])], project, remedy)(listener, options);
+    };
+    if (where.transport === "stdio") return start();
     const own = socketOf(project);
     if (own !== undefined && exists(own)) {
       try {
@@ -44,7 +49,7 @@ export function find(where: Where): Connect {
     }
     const notice = `${missing}, so a private one was started, with the hooks of settings alone: hooks that other programs register are not asked`;
     listener.problem(notice);
-    const link = await overChild(command, project)(listener, options);
+    const link = await start();
     link.notice = notice;
     return link;
   };

@@ -1,6 +1,5 @@
 /** One connection to a server, whatever carries it. What is on top knows messages only. */
 
-import type {HookError} from "../errors.js";
 import type {Prepared} from "../json.js";
 import type {Hello, IncomingMessage} from "../messages.js";
 
@@ -9,8 +8,6 @@ export interface LinkListener {
   message(message: IncomingMessage): void;
   /** A line that is no message; nothing else is wrong with the connection. */
   broken(line: string, why: string): void;
-  /** A request that cannot be answered, while the connection goes on. */
-  failed(correlationId: string, error: HookError): void;
   /** For people: what belongs to no message. */
   problem(text: string): void;
   /** Whether a private server will do, which other programs neither ask nor guard. */
@@ -30,6 +27,8 @@ export interface Link {
    * @throws HookError `overloaded` where the server does not read; nothing was sent then.
    */
   send(prepared: Prepared): void;
+  /** Resolves when the server has read most of what was sent, or the connection is over. */
+  drained(): Promise<void>;
   /** Ends it once everything is answered. Resolves when nothing is left of it. */
   end(): Promise<void>;
 }

@@ -1,11 +1,11 @@
 /** Where a project's own server listens: as the engine itself decides it. */
 
 import {createHash} from "node:crypto";
-import {closeSync, lstatSync, opendirSync, openSync, readSync, realpathSync, statSync} from "node:fs";
+import {lstatSync, opendirSync, realpathSync, statSync} from "node:fs";
 import {dirname, isAbsolute, join} from "node:path";
 
 /** The folders of `.hooks` in which hooks are found without settings. */
-const FOLDERS = ["modules", "pre", "post"];
+const FOLDERS = ["modules", "rules", "pre", "post"];
 
 /** The project of a folder: itself, or the nearest one around it that has hooks in `.hooks`. */
 export function nearestProject(folder: string, environment: NodeJS.ProcessEnv = process.env): string {
@@ -14,7 +14,7 @@ export function nearestProject(folder: string, environment: NodeJS.ProcessEnv = 
   const {HOME} = environment;
   const home = HOME && isAbsolute(HOME) ? realOrSame(HOME) : undefined;
   const owners = new Set([process.geteuid?.(), statSync(real).uid]);
-  for (let inner = real; inner !== home && !isRepository(inner); ) {
+  for (let inner = real; inner !== home; ) {
     const outer = dirname(inner);
     // What another owner has is neither the user's nor the project's.
     if (outer === inner || (process.geteuid && !owners.has(statSync(outer).uid))) break;
@@ -57,7 +57,7 @@ export function exists(path: string): boolean {
 /** Whether there are settings or hook files. What cannot be read counts, as it does for the engine. */
 function hasHooks(project: string): boolean {
   const hooks = join(project, ".hooks");
-  return exists(join(hooks, "settings.json")) || FOLDERS.some((folder) => hasEntries(join(hooks, folder)));
+  return ["settings.json", "packs.lock"].some((name) => exists(join(hooks, name))) || FOLDERS.some((folder) => hasEntries(join(hooks, folder)));
 }
 
 function hasEntries(folder: string): boolean {
@@ -83,23 +83,5 @@ function realOrSame(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
-  }
-}
-
-/** The root of a repository has a `.git`: a folder with a HEAD, or the file of a worktree or submodule. */
-function isRepository(folder: string): boolean {
-  const git = join(folder, ".git");
-  try {
-    if (exists(join(git, "HEAD"))) return !lstatSync(join(git, "HEAD")).isDirectory();
-    if (!statSync(git).isFile()) return false;
-    const file = openSync(git, "r");
-    try {
-      const begin = Buffer.alloc(8);
-      return readSync(file, begin, 0, 8, 0) === 8 && begin.toString() === "gitdir: ";
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return false;
   }
 }

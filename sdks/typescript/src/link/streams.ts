@@ -92,6 +92,18 @@ class StreamLink implements Link {
     writer.write(line);
   }
 
+  async drained(): Promise<void> {
+    const {writer} = this.#ends;
+    if (!writer.writableNeedDrain || this.#state === "over") return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        writer.off("drain", done).off("close", done);
+        resolve();
+      };
+      writer.on("drain", done).on("close", done);
+    });
+  }
+
   async end(): Promise<void> {
     this.#ends.writer.end();
     const late = setTimeout(() => this.#ends.destroy(), END_TIMEOUT_MS);

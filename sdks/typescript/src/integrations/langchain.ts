@@ -1,0 +1,236 @@
+/** Hooks in agents of LangChain.js: `hook-sdk/langchain`. */
+
+import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
+import type {BaseMessage} from "@langchain/core/messages";
+import {createMiddleware} from "langchain";
+
+import {HookError} from "../errors.js";
+import {agentTurn, endTurn} from "../triggers/agent.js";
+import {callModel} from "../triggers/model.js";
+import type {Scope, TriggerOptions} from "../triggers/scope.js";
+import {executeTool} from "../triggers/tool.js";
+import type {ToolResult} from "../triggers/tool.js";
+import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts} from "./chat.js";
+import type {ChatRequest} from "./chat.js";
+import {HookRefusal, Run} from "./shared.js";
+import type {IntegrationOptions} from "./shared.js";
+
+export {HookRefusal};
+
+/** The field of a message with a hook's reason to stop the agent. */
+const STOPPED = "hook_stopped";
+
+/** The field of a message with hooks' text for the model's next request. */
+const CONTEXT = "hook_context";
+
+/**
+ * Hooks around the prompt, the model, the tools and the end of an agent: `createAgent({model, tools, middleware: [hookMiddleware(client)]})`.
+ */
+export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
+  const run = new Run(scope, options, "langchain", [1]);
+  return createMiddleware({
+    name: "HookMiddleware",
+    beforeAgent: {
+      canJumpTo: ["end"],
+      hook: async ({messages}, runtime) => {
+        const prompt = messages.at(-1);
+        if (!prompt || prompt.getType() !== "human") return;
+        const turn = await agentTurn(run.scope, textOfMessage(prompt), optionsOf(runtime));
+        run.tell(turn);
+        if (turn.error) throw turn.error;
+        if (turn.outcome !== "proceed") return {messages: [answerWith(turn.reason, true)], jumpTo: "end" as const};
+        if (turn.prompt === textOfMessage(prompt)) return;
+        return {messages: [withText(prompt, turn.prompt)]};
+      },
+    },
+    wrapModelCall: async (request, handler) => {
+      const stopped = stopOf(request.messages);
+      if (stopped !== undefined) return answerWith(stopped, true);
+      const chat = toRequest(request.systemMessage, request.messages, request.tools, request.toolChoice);
+      let message: AIMessage | undefined;
+      const answer = callModel(run.scope, "openai-chat", chat, async (given) => {
+        const returned = await handler({...request, ...fromRequest(given as unknown as ChatRequest, chat, request)});
+        if (!AIMessage.isInstance(returned)) throw new HookError("unsupported", "another middleware gave no message, which hooks cannot see");
+        message = returned;
+        return completionOf(returned);
+      }, {...optionsOf(request.runtime), context: contextOf(request.messages)});
+      const outcome = await answer.finish();
+      run.tell(outcome);
+      if (outcome.error) throw outcome.error;
+      if (outcome.outcome === "interrupted") throw outcome.cause ?? new HookError("interrupted", "the model's answer broke off");
+      const {text, calls} = readCompletion(outcome.response ?? {});
+      if (outcome.outcome === "called" && message) {
+        return withKwargs(text === message.text ? message : withText(message, text), {[CONTEXT]: outcome.forNextRequest});
+      }
+      if (outcome.outcome === "stopped") return answerWith(outcome.reason, true);
+      const tool_calls = calls.map(({id, name, arguments: args}) => ({id, name, args: JSON.parse(args) as Record<string, unknown>, type: "tool_call" as const}));
+      return new AIMessage({content: text, tool_calls});
+    },
+    wrapToolCall: async (request, handler) => {
+      const {id = "", name, args} = request.toolCall;
+      const call = {tool_name: name, tool_input: args, tool_call_id: id};
+      const outcome = await executeTool(run.scope, call, async (input) => {
+        const returned = await handler({...request, toolCall: {...request.toolCall, args: input}});
+        return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
+      }, optionsOf(request.runtime));
+      run.tell(outcome);
+      if (outcome.outcome === "ran" && "thrown" in outcome) throw outcome.thrown;
+      if (outcome.outcome === "ran" && outcome.value) return outcome.value.message;
+      const {llmContent, error} = outcome.result;
+      const isStop = outcome.outcome === "stopped";
+      return new ToolMessage({
+        content: llmContent as string, tool_call_id: id, name, status: error !== undefined || isStop ? "error" : "success",
+        ...(isStop && {additional_kwargs: {[STOPPED]: outcome.reason}}),
+      });
+    },
+    afterAgent: {
+      canJumpTo: ["model"],
+      hook: async ({messages}, runtime) => {
+        const answer = messages.at(-1);
+        if (!answer || answer.additional_kwargs[STOPPED] !== undefined) return;
+        const prompt = messages.findLast((message) => message.getType() === "human");
+        const turn = {prompt: prompt ? textOfMessage(prompt) : "", prompt_response: textOfMessage(answer)};
+        const end = await endTurn(run.scope, turn, optionsOf(runtime));
+        run.tell(end);
+        if (end.error) throw end.error;
+        if (end.outcome === "continue") {
+          return {messages: [withKwargs(new HumanMessage(end.prompt), {[CONTEXT]: end.forModel})], jumpTo: "model" as const};
+        }
+        if (end.outcome === "limit-reached") run.client.onProblem(`hooks had the agent go on ${end.continuations} times: ${end.reason}`);
+        return end.forModel === undefined ? undefined : {messages: [withKwargs(answer, {[CONTEXT]: end.forModel})]};
+      },
+    },
+  });
+}
+
+function optionsOf(runtime: {signal?: AbortSignal; configurable?: {thread_id?: string}}): TriggerOptions {
+  const session_id = runtime.configurable?.thread_id;
+  return {...(runtime.signal && {signal: runtime.signal}), ...(session_id !== undefined && {session: {session_id}})};
+}
+
+/** The message or command of a tool's handler, as a result for hooks. */
+class Returned<M> implements ToolResult {
+  llmContent: ToolResult["llmContent"];
+  error?: string;
+  readonly #message: M;
+
+  constructor(message: M, {llmContent, error}: ToolResult) {
+    this.#message = message;
+    this.llmContent = llmContent;
+    if (error !== undefined) this.error = error;
+  }
+
+  get message(): M {
+    return this.#message;
+  }
+}
+
+function toToolResult(message: ToolMessage): ToolResult {
+  const {content, status} = message;
+  return {llmContent: content as ToolResult["llmContent"], ...(status === "error" && {error: message.text})};
+}
+
+/** Returns an answer with a hook's text. */
+function answerWith(text: string, isStop: boolean): AIMessage {
+  return new AIMessage({content: text, ...(isStop && {additional_kwargs: {[STOPPED]: text}})});
+}
+
+/** Returns the reason to stop the agent that a tool call of this turn had. */
+function stopOf(messages: BaseMessage[]): string | undefined {
+  const turn = messages.slice(messages.findLastIndex((message) => message.getType() === "human") + 1);
+  const stop = turn.find((message) => message.additional_kwargs[STOPPED] !== undefined);
+  return stop && String(stop.additional_kwargs[STOPPED]);
+}
+
+/** Hooks' texts for the model since it was called last. */
+function contextOf(messages: BaseMessage[]): string | undefined {
+  const since = messages.slice(Math.max(0, messages.findLastIndex((message) => message.getType() === "ai")));
+  const texts = since.map((message) => message.additional_kwargs[CONTEXT]).filter((text) => typeof text === "string");
+  return texts.length > 0 ? texts.join("\n\n") : undefined;
+}
+
+/** A message with more of what the library keeps beside its content. */
+function withKwargs<M extends BaseMessage>(message: M, more: Record<string, unknown>): M {
+  if (Object.values(more).every((value) => value === undefined)) return message;
+  const additional_kwargs = {...message.additional_kwargs, ...more};
+  return Object.assign(copyOf(message), {additional_kwargs, lc_kwargs: {...message.lc_kwargs, additional_kwargs}});
+}
+
+/** A copy of a message, of its own class. */
+function copyOf<M extends BaseMessage>(message: M): M {
+  return Object.assign(Object.create(Object.getPrototypeOf(message) as object), message) as M;
+}
+
+const ROLES: Record<string, string> = {human: "user", ai: "assistant", system: "system", developer: "developer", tool: "tool"};
+
+function toRequest(system: SystemMessage | undefined, messages: BaseMessage[], tools: readonly unknown[], toolChoice: unknown): ChatRequest {
+  const all = system && system.text !== "" ? [{role: "system", content: toParts(system.content as never), hook_sdk: -1}] : [];
+  return {
+    messages: [...all, ...messages.map((message, hook_sdk) => (
+      {role: ROLES[message.getType()] ?? "user", content: toParts(message.content as never), hook_sdk}
+    ))],
+    ...(tools.length > 0 && {tools: tools.map((tool) => ({type: "function", function: {name: nameOf(tool)}})), tool_choice: toolChoice ?? "auto"}),
+  };
+}
+
+function nameOf(tool: unknown): string {
+  const {name, function: called} = tool as {name?: unknown; function?: {name?: unknown}};
+  return String(name ?? called?.name ?? "");
+}
+
+interface Changed {
+  systemMessage?: SystemMessage;
+  messages?: BaseMessage[];
+  tools?: never;
+  toolChoice?: never;
+}
+
+/** Returns what hooks have changed of a request. */
+function fromRequest(
+  given: ChatRequest, sent: ChatRequest,
+  {systemMessage, messages, tools}: {systemMessage: SystemMessage; messages: BaseMessage[]; tools: readonly unknown[]},
+): Changed {
+  if (JSON.stringify(given) === JSON.stringify(sent)) return {};
+  const isOfSystem = ({hook_sdk}: {hook_sdk?: number}) => hook_sdk === -1;
+  const system = given.messages.find(isOfSystem);
+  const changed: Changed = {
+    systemMessage: system ? withContent(systemMessage, system.content) : new SystemMessage(""),
+    messages: given.messages.filter((message) => !isOfSystem(message)).map((message) => {
+      const original = message.hook_sdk === undefined ? undefined : messages[message.hook_sdk];
+      if (original) return withContent(original, message.content);
+      const text = textOfMessage(message);
+      return message.role === "user" ? new HumanMessage(text) : message.role === "assistant" ? new AIMessage(text) : new SystemMessage(text);
+    }),
+  };
+  if (tools.length > 0 && JSON.stringify(given.tool_choice) !== JSON.stringify(sent.tool_choice)) {
+    const {mode, names} = readToolChoice(given.tool_choice);
+    Object.assign(changed, {toolChoice: mode, ...(names && {tools: tools.filter((tool) => names.includes(nameOf(tool)))})});
+  }
+  return changed;
+}
+
+/** A message with the content that hooks left. */
+function withContent<M extends BaseMessage>(message: M, content: ChatRequest["messages"][number]["content"]): M {
+  if (content === null) return message;
+  const original = message.content;
+  const left = typeof content === "string" ? content : fromParts(content, typeof original === "string" ? [] : original);
+  if (JSON.stringify(left) === JSON.stringify(original)) return message;
+  // It keeps its id and all else, and is also written from `lc_kwargs`.
+  return Object.assign(copyOf(message), {content: left, lc_kwargs: {...message.lc_kwargs, content: left}});
+}
+
+/** A message with another text: in the first of its parts that have one. */
+function withText<M extends BaseMessage>(message: M, text: string): M {
+  if (typeof message.content === "string") return withContent(message, text);
+  const parts = toParts(message.content as never) as {type: string; text?: string; at?: number}[];
+  const first = parts.find(({type}) => type === "text") ?? {type: "text"};
+  return withContent(message, [...(parts.includes(first) ? [] : [{...first, text}]), ...parts.flatMap((part) => (
+    part === first ? [{...part, text}] : part.type === "text" ? [] : [part]
+  ))]);
+}
+
+function completionOf(message: AIMessage): object {
+  const calls = (message.tool_calls ?? []).map(({id = "", name, args}) => ({id, name, arguments: JSON.stringify(args)}));
+  const {input_tokens, output_tokens} = message.usage_metadata ?? {};
+  return toCompletion(message.text, calls, calls.length > 0 ? "tool_calls" : "stop", {input: input_tokens, output: output_tokens});
+}

@@ -1,0 +1,90 @@
+/** The common part of the integrations of libraries. */
+
+import {readFileSync} from "node:fs";
+import {createRequire} from "node:module";
+import {join} from "node:path";
+
+import type {HookClient} from "../client.js";
+import {HookError} from "../errors.js";
+import type {Scope} from "../triggers/scope.js";
+import type {ToolOutcome, ToolResult} from "../triggers/tool.js";
+
+/** Options of every integration. */
+export interface IntegrationOptions {
+  /** Takes hooks' texts for the user; without it `onProblem` of the client does. */
+  onMessage?: (text: string) => void;
+}
+
+/** A hook refused, or has the agent stop: `blocked` or `stopped`. */
+export class HookRefusal extends HookError {}
+
+/** One run of an agent, until hooks stop it. */
+export class Run {
+  readonly scope: Scope;
+  readonly client: HookClient;
+  readonly #onMessage: (text: string) => void;
+  /** A hook's reason to stop the agent; no model and no tool is called from then on. */
+  stopped: string | undefined;
+
+  constructor(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]) {
+    this.scope = scope;
+    this.client = "client" in scope ? scope.client : scope;
+    this.#onMessage = options.onMessage ?? ((text) => this.client.onProblem(text));
+    warnOfVersion(library, majors, (text) => this.client.onProblem(text));
+  }
+
+  /** Tells the user what hooks have to say. */
+  tell(outcome: {warnings: string[]; forUser?: string; messageForUser?: string}): void {
+    for (const warning of outcome.warnings) this.client.onProblem(warning);
+    const text = outcome.forUser ?? outcome.messageForUser;
+    if (text !== undefined) this.#onMessage(text);
+  }
+
+  /** @throws HookRefusal `stopped` once a hook has had the agent stop. */
+  check(): void {
+    if (this.stopped !== undefined) throw new HookRefusal("stopped", this.stopped);
+  }
+
+  /**
+   * Returns the model's content for a tool call: the tool's own return value, or the result that hooks left.
+   *
+   * @throws HookRefusal with the text for the model where it was refused, or the agent is to stop; what the tool threw.
+   */
+  take<T>(outcome: ToolOutcome<T>): {value: T} | {result: ToolResult} {
+    this.tell(outcome);
+    if (outcome.outcome === "ran") {
+      if ("thrown" in outcome) throw outcome.thrown;
+      return "value" in outcome ? {value: outcome.value as T} : {result: outcome.result};
+    }
+    if (outcome.outcome === "stopped") this.stopped = outcome.reason;
+    throw new HookRefusal(outcome.outcome === "stopped" ? "stopped" : "blocked", textOfContent(outcome.result.llmContent));
+  }
+}
+
+/** The text of a tool's content. */
+export function textOfContent(content: ToolResult["llmContent"]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (typeof (part as {text?: unknown})?.text === "string" ? (part as {text: string}).text : JSON.stringify(part))).join("\n");
+}
+
+const warned = new Set<string>();
+
+/** Warns once of a version of a library that this package was not tested with. */
+export function warnOfVersion(library: string, majors: readonly number[], warn: (text: string) => void): void {
+  if (warned.has(library)) return;
+  const version = versionOf(library);
+  if (version === undefined || majors.includes(Number.parseInt(version, 10))) return;
+  warned.add(library);
+  warn(`${library} ${version} was not tested with this version of hook-sdk, but major versions ${majors.join(" and ")}`);
+}
+
+/** Returns the version of a package, as the program has it. Not every package exports its package.json. */
+function versionOf(library: string): string | undefined {
+  const folders = [join(process.cwd(), "index.js"), import.meta.url].flatMap((from) => createRequire(from).resolve.paths(library) ?? []);
+  for (const folder of folders) {
+    try {
+      return (JSON.parse(readFileSync(join(folder, library, "package.json"), "utf8")) as {version: string}).version;
+    } catch {} // It is not in this folder.
+  }
+  return undefined;
+}

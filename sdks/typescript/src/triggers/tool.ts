@@ -1,0 +1,119 @@
+/** A tool call with its hooks. */
+
+import {HookError, textOf} from "../errors.js";
+import {prepare} from "../json.js";
+import {isObject} from "../messages.js";
+import {decided, within} from "./scope.js";
+import type {Outcome, Scope, TriggerOptions} from "./scope.js";
+
+/** A model's call of a tool. */
+export interface ToolCallInput {
+  tool_name: string;
+  tool_input: Record<string, unknown>;
+  tool_call_id?: string;
+  mcp_context?: {server_name: string; server_uri?: string};
+  recent_tools?: string[];
+  token_usage?: {prompt_tokens?: number; completion_tokens?: number; total_tokens?: number};
+  /** The lasting permissions that the user is offered, in the agent's own form. */
+  suggestions?: unknown[];
+}
+
+/** The result of a tool, for the model, the display and hooks. */
+export interface ToolResult {
+  /** For the model: a text, or parts as its SDK has them. */
+  llmContent: string | unknown[];
+  /** For the user, if that is something else. */
+  returnDisplay?: string;
+  /** Why the tool failed, if it did. */
+  error?: string;
+  exitCode?: number;
+  metadata?: Record<string, unknown>;
+}
+
+interface ToolOutcomeFields extends Outcome {
+  /** The result for the model. */
+  result: ToolResult;
+  messageForUser?: string;
+  /** The result is not to be displayed. */
+  suppressDisplay?: boolean;
+}
+
+/** The outcome of a tool call. The model gets `result` in any case. */
+export type ToolOutcome<T = unknown> =
+  /** The tool ran. `value` is what it returned, or `thrown` what it threw, where hooks left that as it is. */
+  | (ToolOutcomeFields & {outcome: "ran"; value?: T; thrown?: unknown})
+  /** The call was refused. `ran` is true where the server was lost, or its time was over, while the tool ran. */
+  | (ToolOutcomeFields & {outcome: "blocked"; reason: string; ran: boolean})
+  /** The tool ran, and a hook's reason stands in for its result. */
+  | (ToolOutcomeFields & {outcome: "replaced"; reason: string})
+  /** The agent is to stop. */
+  | (ToolOutcomeFields & {outcome: "stopped"; reason: string; ran: boolean});
+
+/**
+ * A tool: it gets the arguments as hooks left them. What it returns is a {@link ToolResult}, a text, or any value,
+ * which the model gets as JSON; what it throws is its error. Its `signal` is aborted when the call is cancelled.
+ */
+export type RunTool<T> = (input: Record<string, unknown>, context: {signal: AbortSignal}) => T | Promise<T>;
+
+/**
+ * Calls a tool with its hooks: they may refuse the call, have the user confirm it (the client's `approve`),
+ * change the arguments, have the tool run again, and change or replace its result.
+ *
+ * @throws HookError `cancelled` where the signal is aborted; nothing else. Without an answer of the hooks the outcome is
+ * `blocked`, with the `error`.
+ */
+export async function executeTool<T>(
+  scope: Scope, call: ToolCallInput, run: RunTool<T>, options: TriggerOptions = {},
+): Promise<ToolOutcome<T>> {
+  const [client, all] = within(scope, options);
+  let last: {result: ToolResult; value: T} | {result: ToolResult; thrown: unknown} | undefined;
+  let ran = false;
+  const services = {
+    "tool.run": async (params: Record<string, unknown>, {signal}: {signal: AbortSignal}) => {
+      last = undefined;
+      const input = params["tool_input"];
+      if (!isObject(input)) throw new HookError("invalid_message", "the tool's arguments are no object");
+      ran = true;
+      let value: T;
+      try {
+        value = await run(input, {signal});
+      } catch (thrown) {
+        const error = thrown instanceof Error ? thrown.message : textOf(thrown);
+        last = {thrown, result: {llmContent: error, error}};
+        throw new HookError("failed", error);
+      }
+      const result = toToolResult(value);
+      prepare({type: "hook-host-result", result}); // What has no JSON form is the tool's error.
+      last = {value, result: structuredClone(result)};
+      return result;
+    },
+  };
+  const refusal = (error: HookError): ToolOutcome<T> => {
+    const reason = `the hooks of ${call.tool_name} could not be asked: ${error.message}`;
+    return {outcome: "blocked", reason, ran, result: {llmContent: reason, error: reason}, warnings: [], error};
+  };
+  const begun = client.trigger("tool", {...call}, () => ({services}), all).then((given) => {
+    const {llmContent} = isObject(given["result"]) ? given["result"] : {};
+    if (typeof llmContent === "string" || Array.isArray(llmContent)) return given;
+    throw new HookError("invalid_message", "the server's result of a tool has no content");
+  });
+  const outcome = await decided<ToolOutcome<T>>(begun, ["ran", "blocked", "replaced", "stopped"], refusal);
+  if (outcome.outcome !== "ran" || !last || !isSame(outcome.result, last.result)) return outcome;
+  return Object.assign(outcome, "thrown" in last ? {thrown: last.thrown} : {value: last.value});
+}
+
+/** Returns a tool's return value as a result. */
+function toToolResult(value: unknown): ToolResult {
+  if (value === undefined || value === null) return {llmContent: ""};
+  if (typeof value === "string") return {llmContent: value};
+  if (isObject(value) && (typeof value["llmContent"] === "string" || Array.isArray(value["llmContent"]))) {
+    return value as unknown as ToolResult;
+  }
+  prepare({type: "hook-host-result", value});
+  return {llmContent: JSON.stringify(value)};
+}
+
+/** Returns `true` if the model gets what the tool returned. */
+function isSame(given: ToolResult, returned: ToolResult): boolean {
+  return given.error === returned.error && JSON.stringify(given.llmContent) === JSON.stringify(returned.llmContent);
+}

@@ -1,0 +1,57 @@
+// What tests of libraries of agents have in common: a project whose hooks do everything that hooks can, and a client of it.
+
+import {HookClient} from "hook-sdk";
+
+import {engine} from "./project.mjs";
+
+const answers = (answer) => `cat >/dev/null; echo '${JSON.stringify(answer)}'`;
+const hook = (command, matcher) => ({...(matcher && {matcher}), hooks: [{type: "command", command, failBehavior: "block"}]});
+
+/** A hook that rewrites all digits of what it is given, by a script in `node`. */
+const REDACT = {
+  request: `let input = ""; process.stdin.on("data", (it) => (input += it)).on("end", () => {
+    const {messages} = JSON.parse(input).llm_request;
+    const redacted = messages.map((it) => ({...it, content: it.content.replace(/[0-9]/g, "*")}));
+    console.log(JSON.stringify({hookSpecificOutput: {llm_request: {messages: redacted}}}));
+  });`,
+  response: `let input = ""; process.stdin.on("data", (it) => (input += it)).on("end", () => {
+    const {candidates: [{content: {parts}}]} = JSON.parse(input).llm_response;
+    const redacted = parts.map((it) => it.replace(/[0-9]/g, "*"));
+    console.log(JSON.stringify({hookSpecificOutput: {llm_response: {candidates: [{content: {role: "model", parts: redacted}}]}}}));
+  });`,
+};
+export const script = (source) => `node -e '${source}'`;
+export const REDACT_REQUEST = hook(script(REDACT.request));
+export const REDACT_RESPONSE = hook(script(REDACT.response));
+
+/** Hooks for tools, by the tool's name. */
+export const TOOL_HOOKS = {
+  BeforeTool: [
+    hook(answers({decision: "deny", reason: "not that one"}), "denied"),
+    hook(answers({decision: "ask", reason: "sure?"}), "asked"),
+    hook(answers({hookSpecificOutput: {tool_input: {city: "Oslo"}}}), "rewritten"),
+    hook(answers({hookSpecificOutput: {tool_input: {city: 7}}}), "mistyped"),
+    hook(answers({continue: false, stopReason: "enough"}), "stopping"),
+  ],
+  AfterTool: [
+    hook(answers({hookSpecificOutput: {additionalContext: "mind the gap"}}), "commented"),
+    hook(answers({decision: "block", reason: "secret inside"}), "replaced"),
+  ],
+};
+
+/** A test of a library with the engine itself. `during` gets a client of a server with these hooks. */
+export function agent(name, hooks, during) {
+  engine(name, hooks, (project) => project.serve(async (socket) => {
+    const problems = [];
+    const asked = [];
+    const client = new HookClient({
+      socket, onProblem: (problem) => problems.push(problem),
+      approve: ({reason, input}) => (asked.push(reason), input?.city !== "nowhere"),
+    });
+    try {
+      await during(client, {problems, asked});
+    } finally {
+      await client.close();
+    }
+  }));
+}

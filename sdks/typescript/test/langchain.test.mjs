@@ -1,0 +1,137 @@
+// Agents of LangChain, with a scripted model and hooks of the engine itself.
+
+import assert from "node:assert/strict";
+
+import {AIMessage, HumanMessage} from "@langchain/core/messages";
+import {hookMiddleware} from "hook-sdk/langchain";
+import {FakeToolCallingModel, createAgent, tool} from "langchain";
+import {z} from "zod";
+
+import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+
+/** A model that gives these messages, and keeps what it got. */
+function scripted(...answers) {
+  const got = [];
+  const model = new (class extends FakeToolCallingModel {
+    async _generate(messages) {
+      got.push(messages);
+      const message = answers.shift();
+      return {generations: [{text: message.text, message}]};
+    }
+    bindTools(tools, options) {
+      got.tools = tools.map(({name}) => name);
+      got.options = options;
+      return this;
+    }
+  })({});
+  return {model, got};
+}
+
+const calls = (name, args) => new AIMessage({content: "", tool_calls: [{id: "c-1", name, args}]});
+const says = (text) => new AIMessage(text);
+
+/** Runs an agent whose model calls a tool, and then says the end; gives what the model got for the call. */
+async function called(client, name, city) {
+  const {model, got} = scripted(calls(name, {city}), says("done"));
+  const ran = [];
+  const tools = [tool(({city}) => {
+    ran.push(city);
+    if (city === "broken") throw new RangeError("disk full");
+    return `sunny in ${city}`;
+  }, {name, description: "d", schema: z.object({city: z.string()})})];
+  const {messages} = await createAgent({model, tools, middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  const answer = messages.find((message) => message.getType() === "tool");
+  return {ran, models: got.length, text: messages.at(-1).text, tool: answer && [answer.text, answer.status ?? "success"]};
+}
+
+agent("tools of an agent, in all that hooks may do about them", TOOL_HOOKS, async (client, {asked}) => {
+  const done = {text: "done", models: 2};
+  assert.deepEqual(await called(client, "free", "Rome"), {ran: ["Rome"], tool: ["sunny in Rome", "success"], ...done});
+  assert.deepEqual(await called(client, "denied", "Rome"), {ran: [], tool: ["not that one", "error"], ...done});
+  assert.deepEqual(await called(client, "asked", "Rome"), {ran: ["Rome"], tool: ["sunny in Rome", "success"], ...done});
+  assert.deepEqual(await called(client, "asked", "nowhere"), {ran: [], tool: ["not confirmed: sure?", "error"], ...done});
+  assert.deepEqual(await called(client, "rewritten", "Rome"), {ran: ["Oslo"], tool: ["sunny in Oslo", "success"], ...done});
+  assert.deepEqual(await called(client, "commented", "Rome"), {ran: ["Rome"], tool: ["sunny in Rome\n\nmind the gap", "success"], ...done});
+  assert.deepEqual(await called(client, "replaced", "Rome"), {ran: ["Rome"], tool: ["secret inside", "error"], ...done});
+  assert.deepEqual(asked, ["sure?", "sure?"]);
+});
+
+agent("a stop ends the agent: the model is not called again", TOOL_HOOKS, async (client) => {
+  assert.deepEqual(await called(client, "stopping", "Rome"), {ran: [], tool: ["enough", "error"], models: 1, text: "enough"});
+});
+
+agent("arguments that the tool's schema does not take are said to the model as the library does", TOOL_HOOKS, async (client) => {
+  const {ran, tool: [text, status], models} = await called(client, "mistyped", "Rome");
+  assert.deepEqual([ran, status, models], [[], "error", 2]);
+  assert.match(text, /did not match expected schema/);
+});
+
+agent("what a tool throws is what it has thrown", TOOL_HOOKS, async (client) => {
+  await assert.rejects(called(client, "free", "broken"), /disk full/);
+});
+
+/** Runs an agent without tools; gives its last text and what the model got. */
+async function run(client, answers, messages = [new HumanMessage("p")], more = {}) {
+  const {model, got} = scripted(...answers);
+  const result = await createAgent({model, tools: [], middleware: [hookMiddleware(client)], ...more}).invoke({messages});
+  return {text: result.messages.at(-1).text, got, messages: result.messages};
+}
+
+agent("the model gets the request that hooks left, not the secret", {BeforeModel: [REDACT_REQUEST]}, async (client) => {
+  const image = {type: "image_url", image_url: {url: "data:1"}};
+  const messages = [new HumanMessage({content: [{type: "text", text: "my key is 1234"}, image], id: "h"}), says("hm 5"), new HumanMessage("6?")];
+  const {got, text} = await run(client, [says("done")], messages, {systemPrompt: "be 1st"});
+  assert.equal(text, "done");
+  assert.deepEqual(got[0].map(({content}) => (Array.isArray(content) ? content.map((it) => it.text ?? it) : content)), [
+    ["be *st"], ["my key is ****", image], "hm *", "*?",
+  ].map((it, at) => (at === 0 ? (Array.isArray(got[0][0].content) ? it : it[0]) : it)));
+  assert.equal(got[0][1].id, "h");
+  assert.ok(!JSON.stringify(got[0]).includes("1234"));
+});
+
+agent("a response is what hooks left of it", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
+  const {text, messages} = await run(client, [new AIMessage({content: "the key is 1234", id: "a", response_metadata: {model: "m"}})]);
+  assert.equal(text, "the key is ****");
+  assert.deepEqual([messages.at(-1).id, messages.at(-1).response_metadata.model], ["a", "m"]);
+});
+
+const blocked = (event, answer) => ({[event]: [{hooks: [
+  {type: "command", command: `cat >/dev/null; echo '${JSON.stringify(answer)}'`, failBehavior: "block"},
+]}]});
+
+for (const [what, hooks, expected, count] of [
+  ["a hook's own answer", blocked("BeforeModel", {hookSpecificOutput: {llm_response: {text: "from a hook"}}}), "from a hook", 0],
+  ["a refused call", blocked("BeforeModel", {decision: "block", reason: "not here"}), "not here", 0],
+  ["a stop", blocked("BeforeModel", {continue: false, stopReason: "enough"}), "enough", 0],
+  ["a refused answer", blocked("AfterModel", {decision: "block", reason: "not that"}), "not that", 1],
+  ["a refused prompt", blocked("BeforeAgent", {decision: "block", reason: "no such prompt"}), "no such prompt", 0],
+]) {
+  agent(`${what} ends the agent with a text`, hooks, async (client) => {
+    const {text, got} = await run(client, [says("the key is 1234")]);
+    assert.deepEqual([text, got.length], [expected, count]);
+  });
+}
+
+agent("an agent goes on as hooks say, and gets their context", {
+  ...blocked("BeforeAgent", {hookSpecificOutput: {additionalContext: "mind the gap"}}),
+  AfterAgent: [{hooks: [{type: "command", command: `grep -q '"stop_hook_active":true' && echo '{}' || echo '{"decision": "block", "reason": "do the rest"}'`}]}],
+}, async (client) => {
+  const {got, text} = await run(client, [says("half"), says("all")]);
+  assert.deepEqual(got.map((messages) => messages.map(({text}) => text)), [["p\n\nmind the gap"], ["p\n\nmind the gap", "half", "do the rest"]]);
+  assert.equal(text, "all");
+});
+
+agent("what hooks say after an answer is in the next request", blocked("AfterModel", {systemMessage: "be brief"}), async (client) => {
+  const {got} = await run(client, [says("again")], [new HumanMessage("p"), says("before"), new HumanMessage("q")]);
+  assert.equal(got[0].length, 3);
+  const first = await run(client, [says("one")]);
+  const second = await run(client, [says("two")], [...first.messages, new HumanMessage("q")]);
+  assert.deepEqual(second.got[0].map(({text}) => text), ["p", "one", "q", "[System] be brief"]);
+});
+
+agent("without an answer of the hooks nothing is called", TOOL_HOOKS, async (client) => {
+  await client.close();
+  const {model, got} = scripted(says("done"));
+  await assert.rejects(createAgent({model, tools: [], middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]}), {code: "closed"});
+  assert.equal(got.length, 0);
+});

@@ -1,0 +1,93 @@
+// MCP clients, with a server of the real SDK and hooks of the engine itself.
+
+import assert from "node:assert/strict";
+
+import {Client} from "@modelcontextprotocol/sdk/client/index.js";
+import {InMemoryTransport} from "@modelcontextprotocol/sdk/inMemory.js";
+import {McpServer} from "@modelcontextprotocol/sdk/server/mcp.js";
+import {hookTransport} from "hook-sdk/mcp";
+import {z} from "zod";
+
+import {TOOL_HOOKS, agent} from "./agents.mjs";
+
+/** A client of a server with these tools, whose calls are asked about. */
+async function connected(hooks, tools) {
+  const ran = [];
+  const server = new McpServer({name: "weather", version: "1"});
+  for (const name of tools) {
+    const outputSchema = {city: z.string()};
+    server.registerTool(name, {inputSchema: {city: z.any()}, ...(name === "commented" && {outputSchema})}, async ({city}, {signal}) => {
+      ran.push(city);
+      if (city === "slow") return new Promise((resolve) => signal.addEventListener("abort", () => resolve(ran.push("cancelled"))));
+      if (city === "broken") throw new Error("disk full");
+      return {content: [{type: "text", text: `sunny in ${city}`}], ...(name === "commented" && {structuredContent: {city}})};
+    });
+  }
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  const client = new Client({name: "agent", version: "1"});
+  await client.connect(hookTransport(hooks, near, {server_name: "weather", server_uri: "memory:"}));
+  return {client, server, ran, call: (name, city = "Rome", options = undefined) => client.callTool({name, arguments: {city}}, undefined, options)};
+}
+
+const text = (text) => ({type: "text", text});
+
+agent("every call of a tool is asked about, whatever the client asks otherwise", TOOL_HOOKS, async (hooks, {asked}) => {
+  const {client, ran, call} = await connected(hooks, ["free", "denied", "asked", "rewritten", "commented", "replaced"]);
+  assert.equal((await client.listTools()).tools.length, 6);
+  assert.deepEqual(await call("free"), {content: [text("sunny in Rome")]});
+  assert.deepEqual(await call("denied"), {content: [text("not that one")], isError: true});
+  assert.deepEqual(await call("asked"), {content: [text("sunny in Rome")]});
+  assert.deepEqual(await call("asked", "nowhere"), {content: [text("not confirmed: sure?")], isError: true});
+  assert.deepEqual(await call("rewritten"), {content: [text("sunny in Oslo")]});
+  assert.deepEqual(await call("commented"), {
+    content: [text("sunny in Rome"), text("mind the gap")], structuredContent: {city: "Rome"}, isError: false,
+  });
+  assert.deepEqual(await call("replaced"), {content: [text("secret inside")], isError: true});
+  assert.deepEqual(ran, ["Rome", "Rome", "Oslo", "Rome", "Rome"]);
+  assert.deepEqual(asked, ["sure?", "sure?"]);
+  await client.close();
+});
+
+agent("a guard of MCP servers sees which server it is", {BeforeTool: [{matcher: {kind: "mcp"}, hooks: [
+  {type: "command", command: `grep -q '"server_name":"weather"' && echo '{"decision": "block", "reason": "not that server"}'`},
+]}]}, async (hooks) => {
+  const {client, call} = await connected(hooks, ["free"]);
+  assert.deepEqual(await call("free"), {content: [text("not that server")], isError: true});
+  await client.close();
+});
+
+agent("a stop refuses all calls from then on", TOOL_HOOKS, async (hooks) => {
+  const {client, ran, call} = await connected(hooks, ["free", "stopping"]);
+  assert.deepEqual(await call("stopping"), {content: [text("enough")], isError: true});
+  assert.deepEqual(await call("free"), {content: [text("enough")], isError: true});
+  assert.deepEqual(ran, []);
+  await client.close();
+});
+
+agent("a tool's own error, and one of the protocol, are what they were", TOOL_HOOKS, async (hooks) => {
+  const {client, call} = await connected(hooks, ["free"]);
+  assert.deepEqual(await call("free", "broken"), {content: [text("disk full")], isError: true});
+  assert.match((await call("missing")).content[0].text, /missing not found/);
+  await client.close();
+});
+
+agent("a call that the client cancels is cancelled at the server", TOOL_HOOKS, async (hooks) => {
+  const {client, ran, call} = await connected(hooks, ["free"]);
+  const abort = new AbortController();
+  const slow = call("free", "slow", {signal: abort.signal});
+  while (!ran.includes("slow")) await new Promise((resolve) => setImmediate(resolve));
+  abort.abort();
+  await assert.rejects(slow);
+  while (!ran.includes("cancelled")) await new Promise((resolve) => setImmediate(resolve));
+  await client.close();
+});
+
+agent("without an answer of the hooks no tool is called", TOOL_HOOKS, async (hooks) => {
+  const {client, ran, call} = await connected(hooks, ["free"]);
+  await hooks.close();
+  const {content, isError} = await call("free");
+  assert.deepEqual([ran, isError], [[], true]);
+  assert.match(content[0].text, /could not be asked/);
+  await client.close();
+});
