@@ -799,34 +799,3 @@ fn ssh_is_the_user_s_program_and_not_one_of_a_variable() {
     assert!(!made.exists());
     assert_eq!(of_write(&project), "block");
 }
-
-#[test]
-fn the_list_shows_what_a_pack_refused_lately() {
-    let project = Project::new();
-    assert_eq!(run(&project, &["add", "git-safety", "secrets"]).status, 0);
-    for command in ["git status", "git reset --hard", "git reset --hard a", "git reset --hard b"] {
-        for _ in 0..2 {
-            let event = json!({
-                "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.path(),
-                "tool_name": "Bash", "tool_input": { "command": command },
-            });
-            let bridge = Hook::new(&project, &["bridge", "claude", "PreToolUse"]);
-            assert_eq!(bridge.stdin(event.to_string()).run().status, 0);
-        }
-    }
-    let listed = run(&project, &["packs", "--json"]).lines()[0]["packs"].clone();
-    let refused = |name: &str| {
-        let packs = listed.as_array().unwrap();
-        packs.iter().find(|pack| pack["pack"] == name).unwrap()["refused"].clone()
-    };
-    assert_eq!(refused("secrets"), Value::Null);
-    let refused = refused("git-safety");
-    assert_eq!(refused["count"], 6, "{refused}");
-    let last = refused["last"].as_array().unwrap();
-    let about: Vec<&str> = last.iter().filter_map(|call| call["about"].as_str()).collect();
-    assert_eq!(about, ["git reset --hard a", "git reset --hard b", "git reset --hard b"]);
-    assert_eq!(last[0]["rule"], "discard-changes", "{refused}");
-    let listed = run(&project, &["packs"]);
-    assert!(listed.stdout.contains("refused or asked about 6 calls lately"), "{listed:?}");
-    assert!(listed.stdout.contains("discard-changes  git reset --hard b"), "{listed:?}");
-}

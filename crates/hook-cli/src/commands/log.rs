@@ -43,20 +43,24 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.name());
+    let log = BridgeState::for_user().ok_or(CommandError::NoHome)?.log();
     let mut has_calls = false;
     let mut last: VecDeque<JsonObject> = VecDeque::new();
-    for call in kept_calls()? {
-        has_calls = true;
-        let text = |name: &str| call.get(name).and_then(RawJson::to_text);
-        let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
-            && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
-        if !is_wanted {
-            continue;
+    for path in [log.with_extension("jsonl.1"), log] {
+        let Some(calls) = read_calls(&path)? else { continue };
+        for call in calls {
+            has_calls = true;
+            let text = |name: &str| call.get(name).and_then(RawJson::to_text);
+            let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
+                && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
+            if !is_wanted {
+                continue;
+            }
+            if last.len() == arguments.lines.get() {
+                last.pop_front();
+            }
+            last.push_back(call);
         }
-        if last.len() == arguments.lines.get() {
-            last.pop_front();
-        }
-        last.push_back(call);
     }
     for call in &last {
         printer.show(&(call, |printer: &Printer| line(call, printer))).await?;
@@ -84,15 +88,8 @@ fn note_last_calls(name: Option<&str>, context: &Context, printer: &mut Printer)
     }
 }
 
-/// Reads the calls that the user's log keeps, the oldest first.
-pub(super) fn kept_calls() -> Result<impl Iterator<Item = JsonObject>> {
-    let log = BridgeState::for_user().ok_or(CommandError::NoHome)?.log();
-    let older = read_calls(&log.with_extension("jsonl.1"))?;
-    Ok(older.into_iter().flatten().chain(read_calls(&log)?.into_iter().flatten()))
-}
-
 /// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.
-pub(super) fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject> + use<>>> {
+pub(super) fn read_calls(path: &Path) -> Result<Option<impl Iterator<Item = JsonObject>>> {
     let file: File = match regular_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -4,7 +4,6 @@
 mod candidate;
 mod git;
 mod owner;
-mod refused;
 mod source;
 mod template;
 
@@ -21,7 +20,6 @@ use serde_json::json;
 
 use self::candidate::Candidate;
 use self::owner::Owner;
-use self::refused::Refused;
 use self::source::{BUILT_IN, Fetched, Source};
 use super::{confirms, remark_reload, test};
 use crate::context::Context;
@@ -489,7 +487,6 @@ pub(crate) async fn list(context: &Context, printer: &mut Printer) -> Result {
             added.entry(name).or_default().push((whose, locked, state));
         }
     }
-    let refused = refused::by_pack()?;
     let names = PACKS.iter().map(|pack| pack.name).chain(added.keys().map(String::as_str));
     let names: std::collections::BTreeSet<&str> = names.collect();
     let about = |name: &str| PACKS.iter().find(|pack| pack.name == name).map(|pack| pack.about);
@@ -505,8 +502,7 @@ pub(crate) async fn list(context: &Context, printer: &mut Printer) -> Result {
                         "complete": is_complete})
                 })
                 .collect();
-            let refused = refused.get(*name).map(Refused::to_json);
-            json!({"pack": name, "about": about(name), "added": states, "refused": refused})
+            json!({"pack": name, "about": about(name), "added": states})
         })
         .collect();
     let view = (json!({"packs": objects}), |printer: &Printer| {
@@ -530,10 +526,6 @@ pub(crate) async fn list(context: &Context, printer: &mut Printer) -> Result {
                 );
                 let _ =
                     writeln!(out, "  {:<15} {}", "", printer.paint(Tone::Quiet, text.trim_end()));
-            }
-            let lines = refused.get(*name).map(Refused::lines);
-            for line in lines.filter(|_| !states.is_empty()).into_iter().flatten() {
-                let _ = writeln!(out, "  {:<15} {}", "", printer.paint(Tone::Plain, &line));
             }
         }
         out + "\n`hook add NAME` adds one for all your projects.\n"
