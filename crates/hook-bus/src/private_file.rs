@@ -13,7 +13,7 @@ pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     // Each of several concurrent writers has its own temporary file.
     let staged = path.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
     let written = regular_file::append(&staged).and_then(|mut file| file.write_all(text));
-    let renamed = written.and_then(|()| fs::rename(&staged, path));
+    let renamed = written.and_then(|()| hook_files::atomic::rename(&staged, path));
     if renamed.is_err() {
         let _ = fs::remove_file(&staged);
     }

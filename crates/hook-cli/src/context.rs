@@ -578,7 +578,7 @@ pub(crate) fn explicit_source(path: &Path) -> SettingsSource {
 
 fn existing_directory(project: &Path, cwd: &Path) -> Result<PathBuf, CommandError> {
     let project = cwd.join(project);
-    match std::fs::canonicalize(&project) {
+    match hook_files::plain_path::canonical(&project) {
         Ok(project) if project.is_dir() => Ok(project),
         Ok(project) => {
             Err(CommandError::Usage(format!("--project {} is no directory", project.shown())))

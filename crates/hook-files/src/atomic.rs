@@ -105,12 +105,33 @@ impl ReplaceLock {
             if !is_unchanged(&self.path, before)? {
                 return Ok(ReplaceOutcome::Conflict);
             }
-            file.persist(&self.path)?;
+            // Renamed by hand: Windows' way of tempfile does not replace a file that is open.
+            let (_file, temporary) = file.keep()?;
+            rename(&temporary, &self.path).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
             sync_folder(folder)?;
             Ok(ReplaceOutcome::Replaced)
         };
         write().map_err(FileError::during("write"))
     }
+}
+
+/// Renames a file, in place of another one. Windows refuses that while others have the file open in some
+/// ways, as virus scanners do, so there it is tried for half a second.
+///
+/// # Errors
+/// Returns an error if the file cannot be renamed.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(windows)]
+    for _ in 0..50 {
+        // Access denied, and a sharing violation.
+        match fs::rename(from, to) {
+            Err(error) if matches!(error.raw_os_error(), Some(5 | 32)) => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            renamed => return renamed,
+        }
+    }
+    fs::rename(from, to)
 }
 
 /// Turns a missing file into `None`.

@@ -24,7 +24,7 @@
 //! | [`file_lock`], [`private_folder`] | locks, and folders of one user |
 //! | [`user_folders`] | the home, and the folders of settings, state and data |
 //! | [`program`] | finding a program by its name |
-//! | `plain_path`, `absence` | paths without `..`; telling absent files from unreadable ones |
+//! | `plain_path`, `absence` | paths without `..` and links; telling absent files from unreadable ones |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

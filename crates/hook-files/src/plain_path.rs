@@ -1,6 +1,16 @@
-//! Lexical operations on paths, without access to the file system.
+//! Paths in their plain form.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
+
+/// Returns the path of an existing file or folder without links, and on Windows without the prefix `\\?\`
+/// where it is not needed: programs do not take that, and paths with and without it are different texts.
+///
+/// # Errors
+/// Returns an error if the file or folder cannot be found.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    dunce::canonicalize(path)
+}
 
 /// Removes `.` and `..` from a path lexically.
 pub fn without_dots(path: &Path) -> PathBuf {

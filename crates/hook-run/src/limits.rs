@@ -24,8 +24,7 @@ pub struct RunnerLimits {
     pub max_stderr: usize,
     /// The time between TERM and KILL, 2 seconds by default.
     pub grace: Duration,
-    /// The time after a hook's exit during which its output may stay open: 50 ms by default, and 1 second
-    /// on Windows.
+    /// The time after a hook's exit during which its output may stay open: 50 ms by default.
     pub drain_timeout: Duration,
 }
 
@@ -39,8 +38,7 @@ impl Default for RunnerLimits {
             max_stdout: 4 * 1024 * 1024,
             max_stderr: 256 * 1024,
             grace: Duration::from_secs(2),
-            // Elsewhere pipes are read by threads, which may not have run yet.
-            drain_timeout: Duration::from_millis(if cfg!(unix) { 50 } else { 1_000 }),
+            drain_timeout: Duration::from_millis(50),
         }
     }
 }

@@ -74,14 +74,14 @@ impl Runner {
         if ignores_child_signal() {
             return Err(RunnerError::ChildSignalIgnored);
         }
-        let shell = Shell::find(Some(&path_of(&host)))?;
+        let shell = Shell::find(Some(&path_of(&host)));
         Ok(Self::with(shell, host))
     }
 
     /// Creates a runner in a process that is not fit to run hooks. It can still show which hooks
     /// would run.
     pub fn unfit(host: RunnerHost) -> Self {
-        let shell = Shell::find(Some(&path_of(&host))).unwrap_or_else(|_| Shell::missing());
+        let shell = Shell::find(Some(&path_of(&host)));
         Self::with(shell, host)
     }
 

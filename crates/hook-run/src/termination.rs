@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, copy, sink};
-use tokio::process::{ChildStderr, ChildStdout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::executor::Slots;
-use super::tree::{EndSignal, ProcessTree, Sweeper};
+use super::tree::{EndSignal, ProcessTree, StderrPipe, StdoutPipe, Sweeper};
 
 /// The time within which a killed process should be gone.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -20,8 +19,8 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct LeftoverProcess {
     pub(super) tree: ProcessTree,
     /// Read further, so that output during its clean-up does not end the process early.
-    pub(super) stdout: Option<ChildStdout>,
-    pub(super) stderr: Option<ChildStderr>,
+    pub(super) stdout: Option<StdoutPipe>,
+    pub(super) stderr: Option<StderrPipe>,
     /// Released when the leader is gone.
     pub(super) slots: Slots,
 }
@@ -98,7 +97,7 @@ impl EngineTasks {
 }
 
 /// Reads both streams to their ends; never ready.
-async fn discard(stdout: Option<ChildStdout>, stderr: Option<ChildStderr>) {
+async fn discard(stdout: Option<StdoutPipe>, stderr: Option<StderrPipe>) {
     async fn drain(pipe: Option<impl AsyncRead + Unpin>) {
         if let Some(mut pipe) = pipe {
             // A pipe that cannot be read counts as ended.

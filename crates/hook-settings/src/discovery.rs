@@ -97,7 +97,9 @@ pub fn guarded_directories(project: &Path) -> Vec<PathBuf> {
 /// Returns the searched directories without the first. A directory that is reached through a link of
 /// a project is in that project, and in the one that the link leads to.
 fn directories_above(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let canonical = |path: &Path| {
+        hook_files::plain_path::canonical(path).unwrap_or_else(|_| path.to_path_buf())
+    };
     let home = home.map(canonical);
     let real = canonical(directory);
     let mut found = above_first(real.ancestors().map(Path::to_path_buf), home.as_deref());

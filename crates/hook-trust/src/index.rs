@@ -201,7 +201,7 @@ impl Index {
         }
         let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
         fs::write(&temporary, serde_json::to_vec(cached)?)?;
-        fs::rename(&temporary, path)
+        hook_files::atomic::rename(&temporary, path)
     }
 }
 

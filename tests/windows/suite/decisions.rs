@@ -73,10 +73,14 @@ fn a_hook_knows_where_it_runs_and_for_whom() {
     ] {
         let more = json!({"env": {"MODE": "strict & größer"}});
         let settings = place.settings(&place.probe_with(arguments), more);
-        let mut command = place.hook(&["fire", "BeforeTool", "--no-user", "--json", "--settings"]);
-        command.arg(settings).env("Node_Options", "--require=evil");
-        let fired = crate::place::run(command, "");
-        assert_eq!(fired.reason(), expected, "{arguments}");
+        // A project that is named is called the same.
+        for flags in [&[][..], &["--project", "."]] {
+            let mut command =
+                place.hook(&["fire", "BeforeTool", "--no-user", "--json", "--settings"]);
+            command.arg(&settings).args(flags).env("Node_Options", "--require=evil");
+            let fired = crate::place::run(command, "");
+            assert_eq!(fired.reason(), expected, "{arguments} {flags:?}");
+        }
     }
 }
 

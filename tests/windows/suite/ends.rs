@@ -63,3 +63,14 @@ fn what_a_hook_leaves_behind_delays_nothing_and_lives_on() {
         until("it goes on", || length() > before + 2);
     }
 }
+
+#[test]
+fn a_guard_is_heard_while_slow_hooks_hold_their_streams() {
+    let place = Place::new();
+    let actions = ["sleep 5", "sleep 6", "sleep 7", "sleep 8", "deny heard"];
+    let hooks = actions.map(|it| json!({"type": "command", "command": place.probe_with(it)}));
+    let settings = json!({"hooks": {"BeforeTool": [{"hooks": hooks}]}});
+    let fired = place.fire(&place.write("slow.json", &settings.to_string()));
+    assert_eq!(fired.code, 2, "{fired:?}");
+    assert!(fired.stdout.contains("\"reason\":\"heard\""), "{fired:?}");
+}

@@ -53,9 +53,13 @@ impl<P: AsyncRead + Unpin> Capture<P> {
     }
 
     /// Reads what is in the pipe now, without waiting for more.
-    pub(crate) fn drain_available(&mut self) {
+    pub(crate) async fn drain_available(&mut self) {
         // A pipe holds little; after this many pieces a process must still be writing.
         for _ in 0..32 {
+            if cfg!(windows) {
+                // A read ends only when the runtime looks for events.
+                tokio::task::yield_now().await;
+            }
             if self.pipe.is_none() || self.fill().now_or_never().is_none() {
                 return;
             }

@@ -118,7 +118,7 @@ impl DirectCommand {
             Some(inherited) if inherited.is_absolute() && is_same(inherited, directory) => {
                 Some(inherited.clone())
             }
-            _ => directory.canonicalize().ok(),
+            _ => hook_files::plain_path::canonical(directory).ok(),
         }
     }
 }

@@ -180,12 +180,6 @@ impl HostEnvironment {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunnerError {
-    /// No shell was found.
-    #[error("failed to find {program}, which hook commands are run with; install it or fix PATH")]
-    ShellNotFound {
-        /// The missing shell.
-        program: &'static str,
-    },
     /// SIGCHLD is ignored, so the exit codes of hooks would be lost.
     #[error(
         "SIGCHLD is ignored in this process, so the exit codes of hooks would be lost; restore \
@@ -223,19 +217,12 @@ pub(crate) struct Shell {
 
 #[cfg(not(windows))]
 impl Shell {
-    /// Finds the shell in the host's PATH.
-    ///
-    /// # Errors
-    /// Returns an error if there is none.
-    pub(crate) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
-        let bash = in_path(path, "bash").ok_or(RunnerError::ShellNotFound { program: "bash" })?;
+    /// Finds the shell in the host's PATH. One that is missing fails those hooks that want it: others
+    /// need no shell.
+    pub(crate) fn find(path: Option<&OsStr>) -> Self {
+        let bash = in_path(path, "bash").unwrap_or_else(|| PathBuf::from("/bin/bash"));
         // Some builds of bash read the user's startup files for commands that arrive over ssh.
-        Ok(Self { program: bash.clone(), arguments: &["--norc", "-c"], bash })
-    }
-
-    /// Returns a placeholder, for a system without a shell where nothing will be run.
-    pub(crate) fn missing() -> Self {
-        Self { program: PathBuf::new(), arguments: &[], bash: PathBuf::new() }
+        Self { program: bash.clone(), arguments: &["--norc", "-c"], bash }
     }
 
     /// Returns the shell's argument for a command.
@@ -248,20 +235,13 @@ impl Shell {
 impl Shell {
     /// Finds PowerShell in the host's PATH, or where Windows has it, and the bash of Git. One that
     /// is missing fails those hooks that want it: others need no shell.
-    #[expect(clippy::unnecessary_wraps, reason = "on other systems there has to be a shell")]
-    pub(crate) fn find(path: Option<&OsStr>) -> Result<Self, RunnerError> {
+    pub(crate) fn find(path: Option<&OsStr>) -> Self {
         let found = ["pwsh.exe", "powershell.exe"].iter().find_map(|name| in_path(path, name));
-        Ok(Self {
+        Self {
             program: found.unwrap_or_else(powershell),
+            arguments: &["-NoProfile", "-NonInteractive", "-Command"],
             bash: git_bash(path),
-            ..Self::missing()
-        })
-    }
-
-    /// Returns the shell where Windows has it.
-    pub(crate) fn missing() -> Self {
-        let arguments = &["-NoProfile", "-NonInteractive", "-Command"];
-        Self { program: powershell(), arguments, bash: git_bash(None) }
+        }
     }
 
     /// Returns the shell's argument for a command.
@@ -350,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_shell_is_a_typed_error_only_where_there_is_none() {
-        assert!(Shell::find(Some(OsStr::new("/nowhere"))).is_ok(), "the usual places are tried");
+    fn a_shell_that_is_not_in_path_is_looked_for_in_the_usual_places() {
+        assert!(Shell::find(Some(OsStr::new("/nowhere"))).program.is_absolute());
     }
 }

@@ -7,7 +7,6 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::process::ChildStdin;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::Capture;
@@ -16,7 +15,7 @@ use crate::executor::Slots;
 use crate::limits::RunnerLimits;
 use crate::report::ProcessReport;
 use crate::termination::{EngineTasks, LeftoverProcess};
-use crate::tree::ProcessTree;
+use crate::tree::{ProcessTree, StdinPipe};
 use hook_protocol::failure::HookFailure;
 
 /// The resources of a running process.
@@ -71,14 +70,14 @@ pub(crate) async fn run(mut tree: ProcessTree, call: ProcessCall<'_>) -> (Ending
                     () = stderr.fill() => {}
                 }
             }
-            stdout.drain_available();
-            stderr.drain_available();
+            stdout.drain_available().await;
+            stderr.drain_available().await;
             report.leaked = stdout.is_open() || stderr.is_open();
             record_exit(status, &mut report)
         }
         Verdict::TimedOut | Verdict::Cancelled => {
-            stdout.drain_available();
-            stderr.drain_available();
+            stdout.drain_available().await;
+            stderr.drain_available().await;
             still_running = Some(tree);
             Ending::Failed(match verdict {
                 Verdict::TimedOut => HookFailure::TimedOut { after: call.timeout },
@@ -128,12 +127,12 @@ fn record_exit(status: io::Result<ExitStatus>, report: &mut ProcessReport) -> En
 
 /// Standard input, and the bytes that remain to be written.
 struct Feed<'a> {
-    pipe: Option<ChildStdin>,
+    pipe: Option<StdinPipe>,
     rest: &'a [u8],
 }
 
 impl<'a> Feed<'a> {
-    fn new(pipe: Option<ChildStdin>, input: &'a [u8]) -> Self {
+    fn new(pipe: Option<StdinPipe>, input: &'a [u8]) -> Self {
         if let Some(pipe) = &pipe {
             widen(pipe, input.len());
         }
@@ -156,7 +155,7 @@ impl<'a> Feed<'a> {
 
 /// Enlarges a pipe for a long input, to save context switches. A failure only costs time.
 #[cfg(target_os = "linux")]
-fn widen(pipe: &ChildStdin, input: usize) {
+fn widen(pipe: &StdinPipe, input: usize) {
     const DEFAULT_SIZE: usize = 64 * 1024;
     const LARGE_SIZE: usize = 256 * 1024;
     if input > DEFAULT_SIZE {
@@ -165,7 +164,7 @@ fn widen(pipe: &ChildStdin, input: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn widen(_pipe: &ChildStdin, _input: usize) {}
+fn widen(_pipe: &StdinPipe, _input: usize) {}
 
 #[cfg(unix)]
 fn signal_of(status: ExitStatus) -> Option<i32> {

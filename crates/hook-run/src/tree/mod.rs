@@ -15,3 +15,7 @@ mod windows;
 pub(super) use process::ProcessTree;
 pub use signal::EndSignal;
 pub(super) use sweeper::Sweeper;
+#[cfg(unix)]
+pub(super) use unix::{StderrPipe, StdinPipe, StdoutPipe};
+#[cfg(windows)]
+pub(super) use windows::{StderrPipe, StdinPipe, StdoutPipe};

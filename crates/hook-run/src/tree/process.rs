@@ -1,17 +1,17 @@
 //! A process tree.
 
 use std::io;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::Command;
 
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 #[cfg(unix)]
-use super::unix::{Group, Leader, LeaderEnd, spawn_leader};
+use super::unix::{Group, Leader, LeaderEnd, StderrPipe, StdinPipe, StdoutPipe, spawn_leader};
 use super::until::until;
 #[cfg(windows)]
-use super::windows::{Group, Leader, LeaderEnd, spawn_leader};
+use super::windows::{Group, Leader, LeaderEnd, StderrPipe, StdinPipe, StdoutPipe, spawn_leader};
 
 /// A process that leads a tree. Dropping it while the leader runs kills the tree, so that the end
 /// of a runtime leaves no processes behind.
@@ -30,7 +30,6 @@ impl ProcessTree {
     /// Returns an error if the process cannot be started.
     pub(crate) fn spawn(process: std::process::Command) -> io::Result<Self> {
         let mut process = Command::from(process);
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         process.kill_on_drop(true);
         Ok(Self { leader: spawn_leader(process)?, group: Group::new(), end: None })
     }
@@ -40,15 +39,15 @@ impl ProcessTree {
         if cfg!(unix) { self.leader.id() } else { None }
     }
 
-    pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
+    pub(crate) fn take_stdin(&mut self) -> Option<StdinPipe> {
         self.leader.stdin.take()
     }
 
-    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+    pub(crate) fn take_stdout(&mut self) -> Option<StdoutPipe> {
         self.leader.stdout.take()
     }
 
-    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
+    pub(crate) fn take_stderr(&mut self) -> Option<StderrPipe> {
         self.leader.stderr.take()
     }
 

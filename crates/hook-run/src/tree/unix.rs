@@ -4,6 +4,7 @@
 //! stuck in the kernel.
 
 use std::io;
+use std::process::Stdio;
 
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
@@ -13,6 +14,9 @@ use rustix::process::{PidfdFlags, pidfd_open};
 #[cfg(target_os = "linux")]
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::process::{Child, Command};
+pub(crate) use tokio::process::{
+    ChildStderr as StderrPipe, ChildStdin as StdinPipe, ChildStdout as StdoutPipe,
+};
 
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
@@ -31,6 +35,7 @@ pub(super) type Leader = Child;
 /// # Errors
 /// Returns an error if it cannot be started.
 pub(super) fn spawn_leader(mut command: Command) -> io::Result<Leader> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).spawn()
 }
 

@@ -3,27 +3,37 @@
 //! A leader is started suspended and runs only once it is in its job, so nothing that it starts can
 //! be outside. Windows has no TERM: a tree that should end is killed at once.
 
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures::FutureExt;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
+use tokio::process::Command;
+use uuid::Uuid;
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::signal::EndSignal;
 use super::sweeper::Sweeper;
 use super::until::until;
 
+/// The pipes to and from a process. Those that tokio makes for children take a thread of its few for as
+/// long as a read lasts, so what a hook has written might not be read before others have ended.
+pub(crate) type StdinPipe = NamedPipeServer;
+pub(crate) type StdoutPipe = NamedPipeServer;
+pub(crate) type StderrPipe = NamedPipeServer;
+
 /// The first process of a job. Its id is of no use to others: handles identify it.
 #[derive(Debug)]
 pub(super) struct Leader {
     /// The child in its job. Behind a lock, since asking whether it runs changes it.
     child: Mutex<Box<dyn ChildWrapper>>,
-    pub(super) stdin: Option<ChildStdin>,
-    pub(super) stdout: Option<ChildStdout>,
-    pub(super) stderr: Option<ChildStderr>,
+    pub(super) stdin: Option<StdinPipe>,
+    pub(super) stdout: Option<StdoutPipe>,
+    pub(super) stderr: Option<StderrPipe>,
 }
 
 impl Leader {
@@ -55,12 +65,44 @@ impl Leader {
 ///
 /// # Errors
 /// Returns an error if it cannot be started, or not in a job; then it is killed.
-pub(super) fn spawn_leader(command: Command) -> io::Result<Leader> {
+pub(super) fn spawn_leader(mut command: Command) -> io::Result<Leader> {
+    let (stdin, its_stdin) = pipe(Direction::ToProcess)?;
+    let (stdout, its_stdout) = pipe(Direction::FromProcess)?;
+    let (stderr, its_stderr) = pipe(Direction::FromProcess)?;
+    command.stdin(its_stdin).stdout(its_stdout).stderr(its_stderr);
     let mut wrapped = CommandWrap::from(command);
-    let mut child = wrapped.wrap(CreationFlags(CREATE_NO_WINDOW)).wrap(JobObject).spawn()?;
-    let (stdin, stdout, stderr) =
-        (child.stdin().take(), child.stdout().take(), child.stderr().take());
-    Ok(Leader { child: Mutex::new(child), stdin, stdout, stderr })
+    let child = wrapped.wrap(CreationFlags(CREATE_NO_WINDOW)).wrap(JobObject).spawn()?;
+    Ok(Leader {
+        child: Mutex::new(child),
+        stdin: Some(stdin),
+        stdout: Some(stdout),
+        stderr: Some(stderr),
+    })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    ToProcess,
+    FromProcess,
+}
+
+/// Makes a pipe that one other can open, and opens it.
+///
+/// # Errors
+/// Returns an error if that fails, or if another process was faster.
+fn pipe(direction: Direction) -> io::Result<(NamedPipeServer, File)> {
+    let name = format!(r"\\.\pipe\hook-run-{}", Uuid::new_v4());
+    let is_input = direction == Direction::ToProcess;
+    let engine_end = ServerOptions::new()
+        .first_pipe_instance(true)
+        .max_instances(1)
+        .access_inbound(!is_input)
+        .access_outbound(is_input)
+        .create(&name)?;
+    let process_end = OpenOptions::new().read(is_input).write(!is_input).open(&name)?;
+    // It is connected, and this says so to the runtime.
+    engine_end.connect().now_or_never().unwrap_or(Err(io::ErrorKind::NotConnected.into()))?;
+    Ok((engine_end, process_end))
 }
 
 /// The notification of a leader's end: there is none.

@@ -3,9 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use tokio::process::ChildStdin;
-
 use crate::live::MessagePipe;
+use crate::tree::StdinPipe;
 
 /// Standard input; `None` once closed, or if there is none.
 #[derive(Debug)]
@@ -14,9 +13,8 @@ pub(super) struct Input(Option<Arc<Pipe>>);
 #[cfg(unix)]
 type PipeOf = tokio::net::unix::pipe::Sender;
 
-/// On other systems only one task writes.
-#[cfg(not(unix))]
-type PipeOf = tokio::sync::Mutex<ChildStdin>;
+#[cfg(windows)]
+type PipeOf = StdinPipe;
 
 #[derive(Debug)]
 struct Pipe(PipeOf);
@@ -26,18 +24,17 @@ impl Input {
     ///
     /// # Errors
     /// Returns an error if the pipe cannot be made nonblocking.
-    pub(super) fn of(stdin: Option<ChildStdin>) -> io::Result<Self> {
+    pub(super) fn of(stdin: Option<StdinPipe>) -> io::Result<Self> {
         #[cfg(unix)]
-        let pipe = |stdin: ChildStdin| PipeOf::from_owned_fd(stdin.into_owned_fd()?);
-        #[cfg(not(unix))]
-        let pipe = |stdin: ChildStdin| io::Result::Ok(PipeOf::new(stdin));
+        let pipe = |stdin: StdinPipe| PipeOf::from_owned_fd(stdin.into_owned_fd()?);
+        #[cfg(windows)]
+        let pipe = io::Result::Ok;
         Ok(Self(stdin.map(pipe).transpose()?.map(|pipe| Arc::new(Pipe(pipe)))))
     }
 
-    /// Returns the pipe for direct writes of callers, if the system supports them.
+    /// Returns the pipe for direct writes of callers.
     pub(super) fn shared(&self) -> Option<Arc<dyn MessagePipe>> {
-        let pipe = self.0.as_ref().filter(|_| cfg!(unix))?;
-        Some(Arc::clone(pipe) as Arc<dyn MessagePipe>)
+        Some(Arc::clone(self.0.as_ref()?) as Arc<dyn MessagePipe>)
     }
 
     /// Writes a prefix of the bytes; never ready for no bytes, or once closed.
@@ -71,7 +68,6 @@ impl Input {
     }
 }
 
-#[cfg(unix)]
 impl Pipe {
     async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
@@ -93,30 +89,9 @@ impl Pipe {
     }
 }
 
-#[cfg(not(unix))]
-impl Pipe {
-    async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        use tokio::io::AsyncWriteExt;
-        match self.0.lock().await.write(bytes).await? {
-            0 => Err(io::ErrorKind::WriteZero.into()),
-            wrote => Ok(wrote),
-        }
-    }
-
-    async fn unread(&self) {
-        std::future::pending().await
-    }
-}
-
 impl MessagePipe for Pipe {
     fn try_write(&self, bytes: &[u8]) -> usize {
-        #[cfg(unix)]
         // The transport writes the rest, and gets the error.
-        return self.0.try_write(bytes).unwrap_or(0);
-        #[cfg(not(unix))]
-        {
-            let _ = bytes;
-            0
-        }
+        self.0.try_write(bytes).unwrap_or(0)
     }
 }

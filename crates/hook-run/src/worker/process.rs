@@ -8,7 +8,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::input::Input;
@@ -24,7 +23,7 @@ use crate::live::{
 use crate::running::RunningHook;
 use crate::session_env::SessionEnv;
 use crate::termination::LeftoverProcess;
-use crate::tree::ProcessTree;
+use crate::tree::{ProcessTree, StderrPipe, StdoutPipe};
 use hook_json::text::escaped_lines;
 use hook_protocol::failure::HookFailure;
 
@@ -140,7 +139,7 @@ struct Process {
     tree: ProcessTree,
     stdin: Input,
     lines: LineReader<StdoutOf>,
-    stderr: StderrReader<ChildStderr>,
+    stderr: StderrReader<StderrPipe>,
     /// `true` once the process does not read any more.
     input_closed: bool,
     /// The write buffer, and its written part.
@@ -157,7 +156,7 @@ struct Process {
 const PROTOCOL: &str = "HOOK_PROTOCOL";
 
 /// Standard output, or an empty stream if there is none.
-type StdoutOf = tokio_util::either::Either<ChildStdout, tokio::io::Empty>;
+type StdoutOf = tokio_util::either::Either<StdoutPipe, tokio::io::Empty>;
 
 impl Process {
     fn start(

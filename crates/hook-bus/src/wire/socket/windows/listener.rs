@@ -36,9 +36,12 @@ impl SocketListener {
     ///
     /// # Errors
     /// If the pipe cannot be created, or not safely.
-    #[expect(clippy::unused_async, reason = "on Unix it asks whether a server answers")]
     pub async fn bind(path: impl AsRef<Path>) -> Result<Self, SocketError> {
         let file = PipeFile::new(path.as_ref())?;
+        // Windows refuses the second server below; wine would create another instance.
+        if super::connect(file.path()).await.is_ok() {
+            return Err(SocketError::AlreadyServed { path: file.path().to_owned() });
+        }
         let created = || {
             // Full access for the owner, inherited by nobody.
             let owner_only = SecurityDescriptor::deserialize(u16cstr!("D:P(A;;GA;;;OW)"))?;

@@ -77,7 +77,7 @@ impl PipeFile {
         }
         let new = self.path.with_extension("new");
         fs::write(&new, self.text())
-            .and_then(|()| fs::rename(&new, &self.path))
+            .and_then(|()| hook_files::atomic::rename(&new, &self.path))
             .map_err(|source| failed(&self.path, "write", source))
     }
 
