@@ -21,7 +21,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from .calls import current_call
+from .calls import current_call, invoke
 from .errors import HookError, RegistrationError
 from .events import vocabulary_of
 from .fleet import Fleet
@@ -30,8 +30,9 @@ from .lines import encode
 from .listing import RegisteredHook
 from .outcome import Outcome, outcome_of
 from .registry import Handler
-from .session import Callback, Session
+from .client_session import Callback, ClientSession
 from .transports.choice import Lines, Open
+from .triggers import Part, Service
 
 if TYPE_CHECKING:
     from .registering import Config, Matcher
@@ -118,7 +119,7 @@ class HookClient:
         refused = on_registration_error or (
             lambda error: report(f"the hook {error.hook_id} for {error.event}: {error}")
         )
-        self._session = Session(open_transport, host_services or {}, max_threads, report, refused)
+        self._session = ClientSession(open_transport, host_services or {}, max_threads, report, refused)
 
     def _may_be_private(self) -> bool:
         return self._session.asks and not self._session.registry.was_used
@@ -308,6 +309,40 @@ class HookClient:
         """Makes the server read its settings again; `success`, `totalHooks`, `warnings`."""
         await self._session.connection.connected()
         return await self._session.reload()
+
+    # Triggers, as `hook_sdk.agent` uses them.
+
+    async def trigger(
+        self,
+        message: dict[str, Any],
+        services: Mapping[str, Service] | None = None,
+        on_part: Part | None = None,
+    ) -> dict[str, Any]:
+        """Runs a trigger of the server's (`hook-trigger`), and returns its result.
+
+        `services` are the functions that it calls back. Raises HookError without a result.
+        """
+        self._session.asks = True
+        if not self._session.connection.is_connected:
+            encode(message)
+            await self._session.connection.connected()
+        result = await self._session.triggers.run(message, services or {}, on_part)
+        if self._session.warning is not None:
+            result["warnings"] = [self._session.warning, *(result.get("warnings") or [])]
+            self._session.warning = None
+        return result
+
+    async def send_chunk(self, trigger_id: str, chunk: dict[str, Any]) -> None:
+        """Sends a chunk of a model's stream to its trigger, and waits while much is unsent."""
+        await self._session.triggers.send_chunk(trigger_id, chunk)
+
+    async def invoke(self, function: Callable[[Any], object], given: object, name: str) -> object:
+        """Calls a function: an async one here, a plain one on a thread. `name` is of its result."""
+
+        def late(_: object) -> None:
+            self._session.on_problem(f"{name} was dropped: it came too late")
+
+        return await invoke(function, (given,), self._session.threads, late)
 
     # Asking the host.
 

@@ -22,6 +22,7 @@ from .registry import Registration, Registry, read_refusal
 from .requests import Requests
 from .threads import Threads
 from .transports.choice import Open
+from .triggers import Triggers
 from .waiting import within
 
 CLOSING_SECONDS = 2.0
@@ -31,7 +32,7 @@ Callback = Callable[[dict[str, Any]], object]
 Replies = collections.deque["asyncio.Future[dict[str, Any]]"]
 
 
-class Session:
+class ClientSession:
     """The parts of a client, and the messages between them and the server."""
 
     def __init__(
@@ -51,6 +52,7 @@ class Session:
             host_services, self.threads, self.connection.send, self.on_problem
         )
         self.requests = Requests(self.connection.send)
+        self.triggers = Triggers(self.connection.send, self.connection.drain)
         self.on_progress: Callback | None = None
         self.on_audit: Callback | None = None
         self.audit_level = "off"
@@ -169,13 +171,18 @@ class Session:
             take(self, message)
 
     def on_bad_line(self, line: bytes, problem: str) -> None:
-        if not self.calls.refuse_broken(line, problem):
-            self.requests.broken(line, problem)
+        if self.calls.refuse_broken(line, problem):
+            return
+        error = HookProtocolError(f"the server sent a line that is no message: {problem}")
+        if not self.requests.broken(line, error) and not self.triggers.broken(line, error):
+            self.requests.doubt(error)
+            self.triggers.doubt(error)
 
     def on_lost(self, error: HookConnectionError) -> None:
         self._is_synced = False
         self.calls.hold()
         self.requests.lost(error)
+        self.triggers.lost(error)
         self.host_calls.lost()
         self.host_services.drop()
         self.registry.lost()
@@ -238,6 +245,14 @@ class Session:
         else:
             reply.set_result(message)
 
+    def _take_response(self, message: dict[str, Any]) -> None:
+        error = message.get("error")
+        if isinstance(error, dict) and 'no message "hook-trigger"' in str(error.get("message")):
+            error = HookProtocolError("the hook server is of a version that has no triggers")
+            self.triggers.lost(error)
+            raise error
+        self.requests.answered(message)
+
     def _take_unregistered(self, message: dict[str, Any]) -> None:
         replies = self._unregistering.get(str(message.get("hookId")))
         if replies:
@@ -266,6 +281,7 @@ class Session:
         """The server serves this client no more."""
         error = HookConnectionError(f"the hook server refused: {message.get('message')}")
         self.requests.lost(error)
+        self.triggers.lost(error)
         raise error
 
     def _tell(self, callback: Callback | None, message: dict[str, Any]) -> None:
@@ -277,20 +293,24 @@ class Session:
             self._report(f"a callback failed: {error!r}")
 
 
-_TAKES: dict[str, Callable[[Session, dict[str, Any]], None]] = {
+_TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
     "hook-call": lambda self, message: self.calls.start(message),
     "hook-call-cancelled": lambda self, message: self.calls.cancel(message),
     "hook-host-result": lambda self, message: self.host_calls.answered(message),
-    "hook-host-call": lambda self, message: self.host_services.serve(message),
+    "hook-host-call": lambda self, message: self.host_services.serve(
+        message, self.triggers.service(message)
+    ),
     "hook-host-call-cancelled": lambda self, message: self.host_services.cancel(message),
-    "hook-execution-response": lambda self, message: self.requests.answered(message),
+    "hook-execution-response": ClientSession._take_response,
+    "hook-trigger-result": lambda self, message: self.triggers.answered(message),
+    "hook-trigger-chunk": lambda self, message: self.triggers.chunk(message),
     "hook-registered": lambda self, message: self.registry.registered(message),
-    "hook-unregistered": Session._take_unregistered,
+    "hook-unregistered": ClientSession._take_unregistered,
     "hook-hooks": lambda self, message: self._replied(message, self._lists),
     "hook-reloaded": lambda self, message: self._replied(message, self._reloads),
-    "hook-error": Session._take_error,
-    "hook-resumed": Session._take_resumed,
-    "hook-refused": Session._take_refused,
+    "hook-error": ClientSession._take_error,
+    "hook-resumed": ClientSession._take_resumed,
+    "hook-refused": ClientSession._take_refused,
     # The server still takes the answers of the calls that it waits for, and then ends.
     "hook-close": lambda self, message: None,
     "hook-started": lambda self, message: self._tell(self.on_progress, message),
