@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         ToolErrorEvent,
     )
     from .fields import Fields
-    from .fleet import Fleet
     from .listing import RegisteredHook
     from .outcome import Outcome
     from .responses import HookResponse
@@ -83,7 +82,6 @@ _WHERE = {
         "ToolErrorEvent",
     ),
     "fields": ("Fields",),
-    "fleet": ("Fleet",),
     "listing": ("RegisteredHook",),
     "outcome": ("Outcome",),
     "responses": ("HookResponse",),
@@ -94,7 +92,6 @@ __all__ = [
     "CallCancelled",
     "ContextWarningEvent",
     "Fields",
-    "Fleet",
     "GenerateEndEvent",
     "GenerateStartEvent",
     "HookClient",

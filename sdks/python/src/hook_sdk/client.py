@@ -19,19 +19,18 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .calls import current_call, invoke
 from .errors import HookError, RegistrationError
 from .events import vocabulary_of
-from .fleet import Fleet
 from .host import HostService
 from .lines import encode
 from .listing import RegisteredHook
 from .outcome import Outcome, outcome_of
 from .registry import Handler
 from .client_session import Callback, ClientSession
-from .transports.choice import Lines, Open
+from .transports.choice import Lines
 from .triggers import Part, Service
 
 if TYPE_CHECKING:
@@ -65,12 +64,6 @@ class HookClient:
         socket: str | os.PathLike[str] | None = None,
         command: Sequence[str] | None = None,
         project: str | os.PathLike[str] | None = None,
-        transport: Literal["socket", "grpc", "nats"] = "socket",
-        target: str | None = None,
-        token: str | None = None,
-        credentials: Any = None,
-        client_id: str | None = None,
-        fleet: Fleet | None = None,
         host_services: Mapping[str, HostService] | None = None,
         max_threads: int = 32,
         on_problem: Callable[[str], None] = _report,
@@ -78,48 +71,27 @@ class HookClient:
     ) -> None:
         """Connects to nothing yet.
 
-        Over a socket, the server is `socket`, else `command`, which is started and ends with the
+        The server is `socket`, else `command`, which is started and ends with the
         client, else the variable HOOK_SOCKET, else the project's own one. Without any, a program
         that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
         first outcome warns of it; one that has been at the project's server never leaves that.
-
-        With `transport="grpc"` (the extra `grpc`): `target` is `unix:PATH` or `HOST:PORT`, `token`
-        the server's bearer token, `credentials`, for TLS, the certificates in PEM (bytes) that the
-        server's is checked by, or a `grpc.ChannelCredentials`.
-
-        With `transport="nats"` (the extra `nats`) it asks the engines of a `fleet`, and registers
-        nothing there. Hooks of a fleet ask nothing of this program.
 
         `host_services` is what this program does for hooks of its own requests, by method:
         `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and
         what a server that this client has started writes to standard error, by default there;
         `on_registration_error` each refused registration, by default through `on_problem`.
         """
-        open_transport: Open
-
         def report(problem: str) -> None:
             try:
                 on_problem(problem)
             except Exception as error:
                 _report(f"{problem} (`on_problem` failed: {error!r})")
 
-        if transport == "grpc":
-            from .transports.grpc import Grpc
-
-            open_transport = Grpc(target, token, credentials, client_id).open
-        elif transport == "nats":
-            from .transports.nats import Nats
-
-            open_transport = Nats(fleet).open
-        elif transport == "socket":
-            lines = Lines(socket, command, project, os.environ, self._may_be_private, report)
-            open_transport = lines.open
-        else:
-            raise ValueError(f"transport is 'socket', 'grpc' or 'nats', not {transport!r}")
+        lines = Lines(socket, command, project, os.environ, self._may_be_private, report)
         refused = on_registration_error or (
             lambda error: report(f"the hook {error.hook_id} for {error.event}: {error}")
         )
-        self._session = ClientSession(open_transport, host_services or {}, max_threads, report, refused)
+        self._session = ClientSession(lines.open, host_services or {}, max_threads, report, refused)
 
     def _may_be_private(self) -> bool:
         return self._session.asks and not self._session.registry.was_used
@@ -287,8 +259,7 @@ class HookClient:
 
     async def subscribe(self, callback: Callback) -> None:
         """Tells `callback` of each start and end of a hook, on the event loop; a second call
-        replaces the first callback. Over a socket these are the hooks of this client's requests,
-        over gRPC those of all."""
+        replaces the first callback. These are the hooks of this client's requests."""
         self._session.asks = True
         await self._session.connection.connected()
         is_first = self._session.on_progress is None
