@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .calls import current_call, invoke
 from .errors import HookError, RegistrationError
-from .events import vocabulary_of
+from .events import CustomEvent, name_of, vocabulary_of
 from .host import HostService
 from .lines import encode
 from .listing import RegisteredHook
@@ -34,7 +34,9 @@ from .transports.choice import Lines
 from .triggers import Part, Service
 
 if TYPE_CHECKING:
-    from .registering import Config, Matcher
+    from .registering import Config, Matcher, Vocabulary
+    from .typed import DeclareClientHook, Fire
+    from .types import AnyEventName, EventName
 
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
@@ -88,9 +90,11 @@ class HookClient:
                 _report(f"{problem} (`on_problem` failed: {error!r})")
 
         lines = Lines(socket, command, project, os.environ, self._may_be_private, report)
-        refused = on_registration_error or (
-            lambda error: report(f"the hook {error.hook_id} for {error.event}: {error}")
-        )
+
+        def report_refusal(error: RegistrationError) -> None:
+            report(f"the hook {error.hook_id} for {error.event}: {error}")
+
+        refused = on_registration_error or report_refusal
         self._session = ClientSession(lines.open, host_services or {}, max_threads, report, refused)
 
     def _may_be_private(self) -> bool:
@@ -98,14 +102,14 @@ class HookClient:
 
     # Registering handlers.
 
-    def hook(
+    def _declare(
         self,
-        event: str,
+        event: AnyEventName,
         matcher: Matcher | None = None,
         config: Config | None = None,
         *,
         hook_id: str | None = None,
-        vocabulary: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> Callable[[AnyHandler], AnyHandler]:
         """Registers the function below it. The arguments are those of `register_hook`."""
 
@@ -122,15 +126,21 @@ class HookClient:
 
         return register
 
+    if TYPE_CHECKING:
+        hook: DeclareClientHook
+        """Registers the function below it. The arguments are those of `register_hook`."""
+    else:
+        hook = _declare
+
     def register_hook(
         self,
-        event: str,
+        event: AnyEventName,
         handler: Handler,
         *,
         matcher: Matcher | None = None,
         config: Config | None = None,
         hook_id: str | None = None,
-        vocabulary: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> str:
         """Registers a handler, and returns its id at once; `await ready(id)` for the server's word.
 
@@ -144,8 +154,9 @@ class HookClient:
 
         Without a running event loop it is sent when the client connects.
         """
+        name = name_of(event)
         registration = self._session.registry.add(
-            event, handler, matcher, config, hook_id, vocabulary or vocabulary_of(event)
+            name, handler, matcher, config, hook_id, vocabulary or vocabulary_of(name)
         )
         try:
             encode(registration.fields)  # What cannot be sent is an error here.
@@ -184,12 +195,12 @@ class HookClient:
     @contextlib.asynccontextmanager
     async def temporary_hook(
         self,
-        event: str,
+        event: AnyEventName,
         handler: Handler,
         *,
         matcher: Matcher | None = None,
         config: Config | None = None,
-        vocabulary: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> AsyncIterator[str]:
         """Registers a handler for a block: it is in force when the block begins. Gives its id."""
         hook_id = self.register_hook(
@@ -203,9 +214,9 @@ class HookClient:
 
     # Asking the engine.
 
-    async def fire(
+    async def _fire(
         self,
-        event: str,
+        event: EventName | CustomEvent,
         payload: Mapping[str, Any],
         *,
         deadline_ms: int | None = None,
@@ -221,9 +232,15 @@ class HookClient:
         )
         return outcome_of(response)
 
+    if TYPE_CHECKING:
+        fire: Fire
+        """Runs the hooks of an event of the engine's, and returns what they came to."""
+    else:
+        fire = _fire
+
     async def request(
         self,
-        event: str,
+        event: EventName | CustomEvent,
         payload: Mapping[str, Any],
         *,
         deadline_ms: int | None = None,
@@ -232,7 +249,7 @@ class HookClient:
         inputs: bool = False,
     ) -> dict[str, Any]:
         """The same, and returns the whole response, whatever became of it."""
-        message: dict[str, Any] = {"eventName": event, "input": dict(payload)}
+        message: dict[str, Any] = {"eventName": name_of(event), "input": dict(payload)}
         if deadline_ms is not None:
             message["deadlineMs"] = deadline_ms
         if correlation_id is not None:

@@ -185,7 +185,7 @@ class ModelCall:
         """Reads the result. Raises HookProtocolError for one that has no known outcome."""
         outcome, reason = result.get("outcome"), str(result.get("reason") or "")
         response = result.get("response")
-        common = {"started": result.get("called") is True, **advice(result)}
+        common: dict[str, Any] = {"started": result.get("called") is True, **advice(result)}
         more: dict[str, Any] = {
             "tools_withheld": result.get("toolsWithheld"),
             "for_next_request": result.get("forNextRequest"),

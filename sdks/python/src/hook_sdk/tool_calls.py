@@ -8,7 +8,6 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from .calls import invoke
 from .errors import HookError, HookProtocolError, HostCallError
 from .outcomes import (
     Blocked,
@@ -112,7 +111,7 @@ def _outcome(result: dict[str, Any], value: object, sent: ToolResult | None) -> 
     """Reads the result. Raises HookProtocolError for one that has no known outcome."""
     for_model = ToolResult.of_wire(result.get("result"))
     outcome, reason = result.get("outcome"), str(result.get("reason") or "")
-    common = {"result": for_model, "started": result.get("ran") is True, **advice(result)}
+    common: dict[str, Any] = {"result": for_model, "started": result.get("ran") is True, **advice(result)}
     if outcome == "ran":
         return Ran(value=value, is_changed=for_model != sent, **common)
     if outcome == "blocked":
