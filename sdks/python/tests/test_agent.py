@@ -358,7 +358,7 @@ async def test_chunks_go_to_the_server_and_its_parts_to_the_display() -> None:
         assert await shown == [Chunk({"text": "A"}), Whole({"text": "whole"})]
         outcome = await answer.finish()
         assert isinstance(outcome, Called) and outcome.result == {"text": "whole"}
-        assert outcome.for_next_request == "later" and requests == [{"model": "n"}]
+        assert outcome.for_model == "later" and requests == [{"model": "n"}]
         assert not problems
 
 

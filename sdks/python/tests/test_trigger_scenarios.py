@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import child, needs_engine
+from engine import BINARY, needs_engine
 from scripted import run_async
 
 from hook_sdk import HookClient
@@ -47,7 +46,10 @@ class Played:
     """What the tool, the model, the display and the user got."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        self.scenario = scenario
+        self.step(scenario)
+
+    def step(self, step: dict[str, Any]) -> None:
+        self.scenario = step
         self.ran: list[Any] = []
         self.called: list[Any] = []
         self.shown: list[Any] = []
@@ -60,7 +62,7 @@ class Played:
         async def approve(params: dict[str, Any]) -> object:
             self.asked.append(params["reason"])
             approves = self.scenario["approves"]
-            return approves if approves is not False else {"refused": ""}
+            return approves
 
         return {"user.approve": approve}
 
@@ -108,7 +110,7 @@ class Played:
                 "response": outcome.result,
                 "called": outcome.started,
                 "toolsWithheld": getattr(outcome, "tools_withheld", None),
-                "forNextRequest": getattr(outcome, "for_next_request", None),
+                "forNextRequest": outcome.for_model,
             }
         turn = Turn(client, call.pop("prompt", ""), info)
         if trigger == "prompt":
@@ -176,18 +178,19 @@ async def test_scenario(scenario: dict[str, Any], tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps(scenario["hooks"]))
+    command = [BINARY, "serve", "--stdio", "--project", str(tmp_path), "--settings", str(settings)]
     played = Played(scenario)
-    async with contextlib.AsyncExitStack() as stack:
-        client = child(tmp_path, scenario["hooks"]["hooks"], host_services=played.services())
-        await stack.enter_async_context(client)
+    async with HookClient(command=command, host_services=played.services()) as client:
         for step in scenario.get("steps", [scenario]):
+            played.step(step)
             result = await played.play(client, step)
-            expect = step.get("expect", {})
+            expect = step["expect"]
             assert not differences(expect.get("result", {}), result, "result"), result
-    expect = scenario.get("expect", {})
-    for name in ("ran", "called", "shown", "asked"):
-        if name in expect:
-            assert getattr(played, name) == expect[name], name
+            for name in ("ran", "called", "shown", "asked"):
+                if name in expect:
+                    assert getattr(played, name) == expect[name], name
 
 
 def test_a_tool_that_ran_is_told_from_one_that_did_not() -> None:

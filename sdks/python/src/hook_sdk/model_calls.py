@@ -186,10 +186,7 @@ class ModelCall:
         outcome, reason = result.get("outcome"), str(result.get("reason") or "")
         response = result.get("response")
         common: dict[str, Any] = {"started": result.get("called") is True, **advice(result)}
-        more: dict[str, Any] = {
-            "tools_withheld": result.get("toolsWithheld"),
-            "for_next_request": result.get("forNextRequest"),
-        }
+        more: dict[str, Any] = {"tools_withheld": result.get("toolsWithheld")}
         if outcome == "interrupted":
             return Interrupted(result=None, error=self._error, **common, **more)
         if response is not None and not isinstance(response, dict):

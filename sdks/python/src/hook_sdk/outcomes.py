@@ -60,6 +60,7 @@ class Advice:
     warnings: tuple[str, ...] = ()
     """For the user: hooks that failed, answers that could not be used."""
     for_model: str | None = None
+    """A text that belongs into the next request of the model."""
     for_user: str | None = None
     suppress_output: bool = False
     """Whether to hide it from the display."""
@@ -113,8 +114,6 @@ ToolOutcome = Ran | Blocked[ToolResult] | Replaced | Stopped[ToolResult]
 class _ModelOutcome(_Outcome[Result]):
     tools_withheld: str | None = None
     """The reason to allow no tool, if a hook withheld them."""
-    for_next_request: str | None = None
-    """The hooks' text for the model that was not in this request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +245,7 @@ def advice(result: Mapping[str, Any]) -> dict[str, Any]:
     warnings = result.get("warnings")
     return {
         "warnings": tuple(str(it) for it in warnings) if isinstance(warnings, list) else (),
-        "for_model": result.get("forModel"),
+        "for_model": result.get("forModel") or result.get("forNextRequest"),
         "for_user": result.get("forUser") or result.get("messageForUser"),
         "suppress_output": bool(result.get("suppressOutput") or result.get("suppressDisplay")),
     }
