@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import inspect
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -108,6 +109,10 @@ class ModelCall:
         except asyncio.CancelledError:
             await self.cancel()
             raise
+
+    def __del__(self) -> None:
+        if self._task is None:
+            warnings.warn("a model call was never read or finished", RuntimeWarning, 2)
 
     async def cancel(self) -> None:
         """Ends the call, its hooks and the model's stream, if they have not ended."""

@@ -74,9 +74,14 @@ async def execute_tool(
         result = await client.trigger(message, {"tool.run": tool_run})
         return _outcome(result, value, sent)
     except HookError as error:
-        reason = f"hooks could not be asked about {call.tool_name}: {error}"
-        failed = ToolResult(reason, error=reason)
-        return Blocked(result=failed, started=started, reason=reason, error=error)
+        return unasked_tool(call, started, error)
+
+
+def unasked_tool(call: ToolCall, started: bool, error: HookError) -> Blocked[ToolResult]:
+    """Returns the outcome of a call about which there is no answer: it is not allowed."""
+    reason = f"hooks could not be asked about {call.tool_name}: {error}"
+    failed = ToolResult(reason, error=reason)
+    return Blocked(result=failed, started=started, reason=reason, error=error)
 
 
 def trigger_message(

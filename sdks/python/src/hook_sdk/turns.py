@@ -110,17 +110,14 @@ async def session(
     Raises HookStopped if hooks stop it at its begin, or cannot be asked.
     """
     session_id = session_id or str(uuid.uuid4())
-    info = SessionInfo(session_id, cwd, transcript_path, max_continuations)
-    begun = Session(client, info)
-    start = begun.start = await begun.fire("session-start", {**more, "source": source})
-    if start.stop is not None:
-        raise HookStopped(start.stop)
-    token = current_session.set(info)
+    begun = Session(client, SessionInfo(session_id, cwd, transcript_path, max_continuations))
+    await begun.begin(source=source, **more)
+    token = current_session.set(begun.info)
     try:
         yield begun
     finally:
         current_session.reset(token)
-        begun.end = await begun.fire("session-end", {"reason": begun.reason})
+        await begun.close()
 
 
 class Session:
@@ -135,6 +132,16 @@ class Session:
         """The answer to its end."""
         self.reason: Literal["exit", "clear", "logout", "prompt_input_exit", "other"] = "exit"
         """The reason of its end."""
+
+    async def begin(self, **fields: Any) -> None:
+        """Fires SessionStart. Raises HookStopped if hooks stop it, or cannot be asked."""
+        self.start = await self.fire("session-start", fields)
+        if self.start.stop is not None:
+            raise HookStopped(self.start.stop)
+
+    async def close(self) -> None:
+        """Fires SessionEnd."""
+        self.end = await self.fire("session-end", {"reason": self.reason})
 
     async def pre_compress(
         self, trigger: Literal["manual", "auto"] = "auto", **more: Any
