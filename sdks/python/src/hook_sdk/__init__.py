@@ -1,6 +1,7 @@
 """Hooks for AI agents, in Python.
 
-Two ways to answer the hook engine:
+An agent asks: `execute_tool`, `call_model`, `agent_turn`, `session` (the module `agent`), without
+asyncio the same in `sync`, and for other libraries' agents `integrations`. Two ways to answer:
 
 - `worker`: a file that the engine runs as a child (`from hook_sdk import worker`).
 - `HookClient` (also `A3sClient`): a program of yours that connects to `hook serve`, registers
@@ -14,6 +15,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import worker
+    from .agent import ToolCall, agent_turn, call_model, execute_tool, session
     from .client import A3sClient, HookClient
     from .errors import (
         CallCancelled,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         HookConnectionError,
         HookError,
         HookProtocolError,
+        HookStopped,
         HostCallError,
         RegistrationError,
         RequestFailed,
@@ -52,6 +55,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "worker": ("worker",),
+    "agent": ("ToolCall", "agent_turn", "call_model", "execute_tool", "session"),
     "worker_api": ("Worker",),
     "client": ("A3sClient", "HookClient"),
     "errors": (
@@ -60,6 +64,7 @@ _WHERE = {
         "HookConnectionError",
         "HookError",
         "HookProtocolError",
+        "HookStopped",
         "HostCallError",
         "RegistrationError",
         "RequestFailed",
@@ -101,6 +106,7 @@ __all__ = [
     "HookEvent",
     "HookProtocolError",
     "HookResponse",
+    "HookStopped",
     "HostCallError",
     "Outcome",
     "PermissionDeniedEvent",
@@ -115,9 +121,14 @@ __all__ = [
     "RequestFailed",
     "SessionEndEvent",
     "SessionStartEvent",
+    "ToolCall",
     "ToolErrorEvent",
     "ValueNotSendable",
     "Worker",
+    "agent_turn",
+    "call_model",
+    "execute_tool",
+    "session",
     "worker",
 ]
 
