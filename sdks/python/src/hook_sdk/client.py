@@ -22,7 +22,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .calls import current_call, invoke
-from .errors import HookError, RegistrationError
+from .errors import HookError, HookProtocolError, RegistrationError
 from .events import CustomEvent, name_of, vocabulary_of
 from .host import HostService
 from .lines import encode
@@ -267,6 +267,26 @@ class HookClient:
             response["warnings"] = [self._session.warning, *(response.get("warnings") or [])]
             self._session.warning = None
         return response
+
+    async def bridge(
+        self, agent: str, event: str, said: str, *, deadline_ms: int | None = None
+    ) -> dict[str, Any]:
+        """Asks in an agent's own format, as `hook bridge` does: `stdout`, `stderr`, `exitCode`.
+
+        Raises RequestFailed without an answer.
+        """
+        message: dict[str, Any] = {"agent": agent, "event": event, "said": said}
+        if deadline_ms is not None:
+            message["deadlineMs"] = deadline_ms
+        self._session.asks = True
+        if not self._session.connection.is_connected:
+            encode(message)
+            await self._session.connection.connected()
+        answer = await self._session.requests.ask({"type": "hook-bridge", **message})
+        if answer["type"] != "hook-bridged":
+            outcome_of(answer)
+            raise HookProtocolError("a hook-bridge was answered as another request")
+        return answer
 
     async def cancel(self, correlation_id: str) -> None:
         """Ends the hooks of a request of this client's, which is answered all the same."""

@@ -302,6 +302,7 @@ _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
     ),
     "hook-host-call-cancelled": lambda self, message: self.host_services.cancel(message),
     "hook-execution-response": ClientSession._take_response,
+    "hook-bridged": lambda self, message: self.requests.answered(message),
     "hook-trigger-result": lambda self, message: self.triggers.answered(message),
     "hook-trigger-chunk": lambda self, message: self.triggers.chunk(message),
     "hook-registered": lambda self, message: self.registry.registered(message),

@@ -29,7 +29,7 @@ from langchain_core.messages import (
     convert_to_openai_messages,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.types import Command
 from pydantic import PrivateAttr
@@ -44,7 +44,7 @@ check_version("langchain", "1.0", "2")
 
 Result = TypeVar("Result")
 Chunks = Literal["complete", "each"]
-_ALONE = {"callbacks": []}
+_ALONE: RunnableConfig = {"callbacks": []}
 """The inner model tells nobody: what it says has not been seen by hooks yet."""
 
 

@@ -32,7 +32,7 @@ class HookSession(ClientSession):
         super().__init__(*streams, **options)
         self._hook_client, self._server_name = client, server_name
 
-    async def call_tool(  # type: ignore[override]
+    async def call_tool(
         self, name: str, arguments: Mapping[str, Any] | None = None, *more: Any, **named: Any
     ) -> Any:
         async def call(tool_input: dict[str, Any]) -> Any:

@@ -134,11 +134,12 @@ class _Server(MCPServer):
 
     def __init__(self, client: HookClient, inner: MCPServer) -> None:
         self.__dict__.update(inner.__dict__)
-        self._client, self._inner = client, inner
+        self._client = client
+        self._inner: Any = inner
 
     @property
     def name(self) -> str:
-        return self._inner.name
+        return str(self._inner.name)
 
     async def connect(self) -> None:
         await self._inner.connect()
@@ -174,8 +175,14 @@ class _Model(Model):
     async def close(self) -> None:
         await self._inner.close()
 
-    async def get_response(  # type: ignore[override]
-        self, system_instructions: Any, input: Any, model_settings: Any, tools: Any, *rest: Any, **named: Any
+    async def get_response(
+        self,
+        system_instructions: Any,
+        input: Any,
+        model_settings: Any,
+        tools: Any,
+        *rest: Any,
+        **named: Any,
     ) -> ModelResponse:
         answered: list[ModelResponse] = []
 
@@ -191,8 +198,14 @@ class _Model(Model):
         response = model_response(await answer.finish())
         return _model_response(response, answered[-1] if answered else None)
 
-    async def stream_response(  # type: ignore[override]
-        self, system_instructions: Any, input: Any, model_settings: Any, tools: Any, *rest: Any, **named: Any
+    async def stream_response(
+        self,
+        system_instructions: Any,
+        input: Any,
+        model_settings: Any,
+        tools: Any,
+        *rest: Any,
+        **named: Any,
     ) -> AsyncIterator[Any]:
         last: list[Any] = []
 
@@ -213,7 +226,8 @@ class _Model(Model):
                 if isinstance(part, Chunk) and part.chunk.get("type") not in _LAST_EVENTS:
                     yield construct_type(type_=ResponseStreamEvent, value=part.chunk)
             response = model_response(await answer.finish())
-        event = _json(last[-1]) if last else {"type": "response.completed", "sequence_number": 0}
+        completed = {"type": "response.completed", "sequence_number": 0}
+        event: dict[str, Any] = _json(last[-1]) if last else completed
         whole = {**_response([], None), **event.get("response", {}), **response}
         yield construct_type(type_=ResponseStreamEvent, value={**event, "response": whole})
 
