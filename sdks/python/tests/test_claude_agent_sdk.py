@@ -59,7 +59,8 @@ class Code(Transport):
                 for event, matchers in request["hooks"].items():
                     self.callbacks[event] = matchers[0]["hookCallbackIds"][0]
             number = message["request_id"]
-            response = {"subtype": "success", "request_id": number, "response": {}}
+            answer = {"hook_on_failure_supported": True}
+            response = {"subtype": "success", "request_id": number, "response": answer}
             await self.lines.put({"type": "control_response", "response": response})
         elif message["type"] == "control_response":
             await self.answers.put(message["response"]["response"])

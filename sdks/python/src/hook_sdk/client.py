@@ -74,7 +74,7 @@ class HookClient:
         """Connects to nothing yet.
 
         The server is `socket`, else `command`, which is started and ends with the
-        client, else the variable HOOK_SOCKET, else the project's own one. Without any, a program
+        client (`hook` is the installed engine), else the variable HOOK_SOCKET, else the project's own one. Without any, a program
         that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
         first outcome warns of it; one that has been at the project's server never leaves that.
 
