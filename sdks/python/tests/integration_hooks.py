@@ -8,8 +8,7 @@ from typing import Any
 
 from engine import BINARY, settings
 
-from hook_sdk import HookClient
-from hook_sdk import sync
+from hook_sdk import HookClient, sync
 
 
 def says(answer: dict[str, Any], unless: str = "true") -> dict[str, Any]:
@@ -23,7 +22,7 @@ def group(matcher: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 SECRET = "my key is 1234"
-REDACT = """python3 -c '
+REDACT = """python3 -I -S -c '
 import json, sys
 given = json.load(sys.stdin)
 request, response = given["llm_request"], given.get("llm_response")

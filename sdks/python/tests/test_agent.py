@@ -267,7 +267,9 @@ async def test_a_result_that_is_no_message_blocks() -> None:
         asked = asyncio.ensure_future(execute_tool(client, CALL, lambda _: "x"))
         peer = await server.peer()
         trigger = await peer.hear("hook-trigger")
-        line = f'{{"type":"hook-trigger-result","triggerId":"{trigger["triggerId"]}","result":NaN}}\n'
+        line = (
+            f'{{"type":"hook-trigger-result","triggerId":"{trigger["triggerId"]}","result":NaN}}\n'
+        )
         peer.say_bytes(line.encode())
         outcome = await asked
         assert isinstance(outcome, Blocked) and outcome.error is not None and problems

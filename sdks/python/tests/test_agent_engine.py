@@ -154,7 +154,9 @@ async def test_the_model_never_sees_what_a_hook_redacts(tmp_path: Path) -> None:
         answer = call_model(client, "openai-chat", request, model(seen, "ok"))
         outcome = await answer.finish()
     assert isinstance(outcome, Called), outcome
-    assert seen == [{"model": "m", "messages": [{"role": "user", "content": "my key is [redacted]"}]}]
+    assert seen == [
+        {"model": "m", "messages": [{"role": "user", "content": "my key is [redacted]"}]}
+    ]
     assert outcome.result["choices"][0]["message"]["content"] == "ok"
 
 

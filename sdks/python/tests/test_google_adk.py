@@ -59,9 +59,7 @@ async def run(client: Any, name: str, text: str, *answers: Any) -> list[Any]:
     message = types.Content(role="user", parts=[types.Part(text=text)])
     return [
         part
-        async for event in runner.run_async(
-            user_id="u", session_id=session.id, new_message=message
-        )
+        async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message)
         for part in (event.content.parts if event.content else ())
     ]
 

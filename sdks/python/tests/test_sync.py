@@ -17,9 +17,8 @@ import pytest
 from engine import BINARY, needs_engine, settings
 from test_agent_engine import FORBIDDEN, REDACTS, SECRET
 
-from hook_sdk import HookClosedError
 from hook_sdk import HookClient as AsyncClient
-from hook_sdk import agent
+from hook_sdk import HookClosedError, agent
 from hook_sdk.sync import (
     Blocked,
     Called,

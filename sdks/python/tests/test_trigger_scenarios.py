@@ -116,9 +116,11 @@ class Played:
         if trigger == "prompt":
             await turn.begin(call)
             start = turn.start
-            fields = {"prompt": start.prompt, "message": start.message} if isinstance(
-                start, Proceed
-            ) else {}
+            fields = (
+                {"prompt": start.prompt, "message": start.message}
+                if isinstance(start, Proceed)
+                else {}
+            )
             outcome = "refused" if isinstance(start, Blocked) else advice_wire(start)["outcome"]
             return {**advice_wire(start), **fields, "outcome": outcome}
         if trigger == "turn-end":

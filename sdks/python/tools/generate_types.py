@@ -144,9 +144,16 @@ def types(schemas: dict[str, Any]) -> str:
     shared = {
         key
         for key in common
-        if all(common[key] == schemas[f"{it}Output"]["properties"].get(key) for it in events_of(schemas))
+        if all(
+            common[key] == schemas[f"{it}Output"]["properties"].get(key)
+            for it in events_of(schemas)
+        )
     } - {"continue", "hookSpecificOutput"}
-    made.lines += ["", "", '_Continue = TypedDict("_Continue", {"continue": bool | None}, total=False)']
+    made.lines += [
+        "",
+        "",
+        '_Continue = TypedDict("_Continue", {"continue": bool | None}, total=False)',
+    ]
     answer = {"properties": {key: common[key] for key in common if key in shared}}
     made.define("_Answer", answer, set(), base="_Continue")
     made.names.remove("_Answer")
@@ -162,9 +169,7 @@ def types(schemas: dict[str, Any]) -> str:
             own["sdk"] = MODEL_FIELDS["sdk"]
             given = {"properties": {**given["properties"], **own}}
         text = f"The input of {event}, as a program that asks gives it."
-        made.define(
-            f"{event}Payload", given, required, {"hook_event_name"}, text=text
-        )
+        made.define(f"{event}Payload", given, required, {"hook_event_name"}, text=text)
         text = f"An answer to {event}."
         left_out = shared | {"continue"}
         made.define(f"{event}Answer", output, set(), left_out, "_Answer", text)
@@ -219,7 +224,9 @@ def native_events(schemas: dict[str, Any]) -> str:
     properties = schemas["BeforeToolInput"]["properties"]
     lines.append('    _optional = frozenset(("caller",))')
     for key in COMMON:
-        schema = {"description": "The event.", "type": "string"} if "name" in key else properties[key]
+        schema = (
+            {"description": "The event.", "type": "string"} if "name" in key else properties[key]
+        )
         lines += attribute(key, schema, key == "caller")
     for event in events_of(schemas):
         given = schemas[f"{event}Input"]
@@ -289,7 +296,12 @@ def typed(schemas: dict[str, Any]) -> str:
         for event in a3s:
             vocabulary = 'Literal["a3s"]' + (" | None = None" if default == "a3s" else "")
             made.append(
-                (f'Literal["{event}"]', vocabulary, f"events.{class_of(event)}", "HookResponse | Action | None")
+                (
+                    f'Literal["{event}"]',
+                    vocabulary,
+                    f"events.{class_of(event)}",
+                    "HookResponse | Action | None",
+                )
             )
         none = " | None = None" if default == "a3s" else ' = "native"'
         for event in ("CustomEvent", 'Literal["*"]'):

@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .calls import current_call, invoke
+from .client_session import Callback, ClientSession
 from .errors import HookError, HookProtocolError, RegistrationError
 from .events import CustomEvent, name_of, vocabulary_of
 from .host import HostService
@@ -29,7 +30,6 @@ from .lines import encode
 from .listing import RegisteredHook
 from .outcome import Outcome, outcome_of
 from .registry import Handler
-from .client_session import Callback, ClientSession
 from .transports.choice import Lines
 from .triggers import Part, Service
 
@@ -73,9 +73,9 @@ class HookClient:
     ) -> None:
         """Connects to nothing yet.
 
-        The server is `socket`, else `command`, which is started and ends with the
-        client (`hook` is the installed engine), else the variable HOOK_SOCKET, else the project's own one. Without any, a program
-        that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
+        The server is `socket`, else `command`, which is started and ends with the client (`hook`
+        is the installed engine), else the variable HOOK_SOCKET, else the project's own one. Without
+        any, a program that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
         first outcome warns of it; one that has been at the project's server never leaves that.
 
         `host_services` is what this program does for hooks of its own requests, by method:
@@ -83,6 +83,7 @@ class HookClient:
         what a server that this client has started writes to standard error, by default there;
         `on_registration_error` each refused registration, by default through `on_problem`.
         """
+
         def report(problem: str) -> None:
             try:
                 on_problem(problem)
@@ -306,7 +307,8 @@ class HookClient:
 
     async def set_hook_audit_level(self, level: str, on_audit: Callback = _print_audit) -> None:
         """Tells `on_audit` what happens to hooks, also for other clients: `info`,
-        `decisions`, which are also those that allow, `verbose`, or `off`. By default the entries go to standard error, as lines of JSON."""
+        `decisions`, which are also those that allow, `verbose`, or `off`. By default the entries go
+        to standard error, as lines of JSON."""
         if level not in _LEVELS:
             raise ValueError(f"an audit level is one of {', '.join(_LEVELS)}, not {level!r}")
         await self._session.connection.connected()

@@ -159,9 +159,7 @@ class PreCompactEvent(A3sEvent):
 class PostCompactEvent(A3sEvent):
     """After the context was compacted."""
 
-    _optional = frozenset(
-        ("trigger", "summary", "message_count_before", "message_count_after")
-    )
+    _optional = frozenset(("trigger", "summary", "message_count_before", "message_count_after"))
     trigger: str | None
     summary: str | None
     message_count_before: int | None

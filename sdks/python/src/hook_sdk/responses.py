@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         delay: int | None
         modified: dict[str, Any] | None
 
+
 _ACTIONS = ("continue", "block", "retry", "skip")
 _KEYS = frozenset(("action", "reason", "delay", "modified"))
 

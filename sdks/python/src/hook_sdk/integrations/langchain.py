@@ -71,7 +71,9 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
             returned[:] = [handler(_with_args(request, tool_input))]
             return _result(returned[0])
 
-        return _message(request, sync.execute_tool(self._hooks.client, _call(request), run), returned)
+        return _message(
+            request, sync.execute_tool(self._hooks.client, _call(request), run), returned
+        )
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
@@ -446,9 +448,7 @@ def _messages(changed: list[dict[str, Any]], messages: list[BaseMessage]) -> lis
         if same:
             following = same[0] + 1
             made.append(messages[same[0]])
-        elif (
-            len(changed) == len(before) and before[number].get("role") == message.get("role")
-        ):
+        elif len(changed) == len(before) and before[number].get("role") == message.get("role"):
             following = number + 1
             update = {"content": message.get("content") or ""}
             made.append(messages[number].model_copy(update=update))

@@ -1,10 +1,10 @@
 """Hooks for the tools of MCP servers (the extra `mcp`): every `tools/call` of a session is asked.
 
-    from hook_sdk.integrations.mcp import HookSession
+from hook_sdk.integrations.mcp import HookSession
 
-    async with HookSession(client, "files", read, write) as session:
-        await session.initialize()
-        result = await session.call_tool("write_file", {"path": "a"})
+async with HookSession(client, "files", read, write) as session:
+    await session.initialize()
+    result = await session.call_tool("write_file", {"path": "a"})
 """
 
 from __future__ import annotations

@@ -45,9 +45,7 @@ class RunStopped(HookStopped, AgentsException):
 _LAST_EVENTS = ("response.completed", "response.incomplete", "response.failed")
 
 
-def with_hooks(
-    client: HookClient, agent: Agent[Any], *, chunks: Chunks = "complete"
-) -> Agent[Any]:
+def with_hooks(client: HookClient, agent: Agent[Any], *, chunks: Chunks = "complete") -> Agent[Any]:
     """Returns a copy of an agent, and of those that it hands off to, with hooks around them.
 
     Raises TypeError for a tool that hooks cannot be put around: OpenAI runs it, or this machine
