@@ -342,7 +342,7 @@ def call_model(
     deadline_ms: int | None = None,
     **more: Any,
 ) -> ModelCall:
-    """Calls a model with hooks around it; see `hook_sdk.agent`. It runs on the thread that reads."""
+    """Calls a model with hooks around it; see `hook_sdk.agent`. The reading thread runs it."""
     caller = Caller(client)
 
     async def on_the_reader(request: dict[str, Any]) -> Any:

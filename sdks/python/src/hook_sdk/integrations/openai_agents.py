@@ -6,8 +6,8 @@
     async with HookClient() as client:
         result = await run(client, with_hooks(client, agent), "Tidy up")
 
-`with_hooks` puts hooks around the function tools, MCP servers, model and handoffs of an agent; `run`
-is `Runner.run` with hooks around the turn. `Runner` itself works with such an agent, too.
+`with_hooks` puts hooks around the function tools, MCP servers, model and handoffs of an agent;
+`run` is `Runner.run` with hooks around the turn. `Runner` itself works with such an agent, too.
 """
 
 from __future__ import annotations
