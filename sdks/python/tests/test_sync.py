@@ -17,22 +17,9 @@ import pytest
 from engine import BINARY, needs_engine, settings
 from test_agent_engine import FORBIDDEN, REDACTS, SECRET
 
-from hook_sdk import HookClient as AsyncClient
-from hook_sdk import HookClosedError, agent
-from hook_sdk.sync import (
-    Blocked,
-    Called,
-    Chunk,
-    Done,
-    HookClient,
-    Ran,
-    SessionInfo,
-    ToolCall,
-    agent_turn,
-    call_model,
-    execute_tool,
-    session,
-)
+from hook_sdk import HookClient as AsyncClient, HookClosedError, agent
+from hook_sdk.agent import Blocked, Called, Chunk, Done, Ran, SessionInfo, ToolCall
+from hook_sdk.sync import HookClient, agent_turn, call_model, execute_tool, session
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -120,8 +107,8 @@ def test_a_handler_that_is_registered_answers(tmp_path: Path) -> None:
         hook = client.register_hook("BeforeTool", lambda _: {"action": "block", "reason": "no"})
         outcome = execute_tool(client, ToolCall("a", {}), lambda _: "x")
         assert isinstance(outcome, Blocked) and outcome.reason == "no"
-        assert [it.hook_id for it in client.list_hooks()] == [hook]
-        assert client.unregister_hook(hook)
+        assert [it.hook_id for it in client.wait(client.inner.list_hooks)] == [hook]
+        assert client.wait(lambda: client.inner.unregister_hook(hook))
 
 
 def test_a_client_that_is_closed_blocks_and_ends_what_runs(tmp_path: Path) -> None:
@@ -142,12 +129,13 @@ def test_a_client_that_is_closed_blocks_and_ends_what_runs(tmp_path: Path) -> No
         assert isinstance(outcome, Blocked) and outcome.started
         assert isinstance(execute_tool(client, ToolCall("a", {}), run), Blocked)
         with pytest.raises(HookClosedError):
-            client.list_hooks()
+            client.wait(client.inner.list_hooks)
 
 
 INTERRUPTED = """
 import sys, time
-from hook_sdk.sync import HookClient, ToolCall, execute_tool
+from hook_sdk.agent import ToolCall
+from hook_sdk.sync import HookClient, execute_tool
 
 def run(_):
     print("runs", flush=True)

@@ -259,15 +259,23 @@ class HookClient:
             message["streams"] = True
         if inputs:
             message["inputs"] = True
+        await self._connected(message)
+        response = await self._session.requests.ask(message)
+        return self._warned(response)
+
+    async def _connected(self, message: dict[str, Any]) -> None:
+        """Waits for the connection over which a message is to be sent that asks for something."""
         self._session.asks = True
         if not self._session.connection.is_connected:
             encode(message)  # What cannot be sent is an error before anything is waited for.
             await self._session.connection.connected()
-        response = await self._session.requests.ask(message)
-        if self._session.warning is not None:
-            response["warnings"] = [self._session.warning, *(response.get("warnings") or [])]
-            self._session.warning = None
-        return response
+
+    def _warned(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Adds the warning of a private server to the first answer."""
+        warning, self._session.warning = self._session.warning, None
+        if warning is not None:
+            answer["warnings"] = [warning, *(answer.get("warnings") or [])]
+        return answer
 
     async def bridge(
         self, agent: str, event: str, said: str, *, deadline_ms: int | None = None
@@ -279,10 +287,7 @@ class HookClient:
         message: dict[str, Any] = {"agent": agent, "event": event, "said": said}
         if deadline_ms is not None:
             message["deadlineMs"] = deadline_ms
-        self._session.asks = True
-        if not self._session.connection.is_connected:
-            encode(message)
-            await self._session.connection.connected()
+        await self._connected(message)
         answer = await self._session.requests.ask({"type": "hook-bridge", **message})
         if answer["type"] != "hook-bridged":
             outcome_of(answer)
@@ -332,15 +337,9 @@ class HookClient:
 
         `services` are the functions that it calls back. Raises HookError without a result.
         """
-        self._session.asks = True
-        if not self._session.connection.is_connected:
-            encode(message)
-            await self._session.connection.connected()
+        await self._connected(message)
         result = await self._session.triggers.run(message, services or {}, on_part)
-        if self._session.warning is not None:
-            result["warnings"] = [self._session.warning, *(result.get("warnings") or [])]
-            self._session.warning = None
-        return result
+        return self._warned(result)
 
     async def send_chunk(self, trigger_id: str, chunk: dict[str, Any]) -> None:
         """Sends a chunk of a model's stream to its trigger, and waits while much is unsent."""

@@ -7,7 +7,6 @@ import collections
 import inspect
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import HookError, HookProtocolError, HostCallError
@@ -124,12 +123,7 @@ class ModelCall:
         self._begun()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.cancel()
 
     def _begun(self) -> asyncio.Task[ModelOutcome]:
@@ -220,6 +214,5 @@ async def _chunks(answer: object) -> AsyncIterator[dict[str, Any]]:
         async for chunk in answer:
             yield dict(chunk)
     finally:
-        close = getattr(answer, "aclose", None)
-        if close is not None:
+        if close := getattr(answer, "aclose", None):
             await close()

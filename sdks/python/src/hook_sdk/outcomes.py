@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from .errors import HookError, HookProtocolError
 
 Result = TypeVar("Result", covariant=True)
+_RESULT_FIELDS = ("returnDisplay", "error", "exitCode", "metadata")
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,9 @@ class ToolResult:
 
     def to_wire(self) -> dict[str, Any]:
         """Returns the message's form."""
-        fields = {
-            "returnDisplay": self.display,
-            "error": self.error,
-            "exitCode": self.exit_code,
-            "metadata": self.metadata,
-        }
-        given = {name: value for name, value in fields.items() if value is not None}
-        return {"llmContent": self.content, **given}
+        values = (self.display, self.error, self.exit_code, self.metadata)
+        fields = zip(_RESULT_FIELDS, values, strict=True)
+        return {"llmContent": self.content, **{name: it for name, it in fields if it is not None}}
 
     @classmethod
     def of_wire(cls, fields: object) -> ToolResult:
@@ -49,8 +45,7 @@ class ToolResult:
         content = fields.get("llmContent") if isinstance(fields, dict) else None
         if not isinstance(fields, dict) or not isinstance(content, str | list):
             raise HookProtocolError("the result of a tool has no llmContent")
-        names = ("returnDisplay", "error", "exitCode", "metadata")
-        return cls(content, *(fields.get(name) for name in names))
+        return cls(content, *(fields.get(name) for name in _RESULT_FIELDS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,13 +226,8 @@ class SessionInfo:
 
     def to_wire(self) -> dict[str, Any]:
         """Returns the message's form."""
-        named = {
-            "session_id": self.session_id,
-            "cwd": self.cwd,
-            "transcript_path": self.transcript_path,
-            "maxContinuations": self.max_continuations,
-        }
-        return {name: value for name, value in named.items() if value is not None}
+        wire = {"max_continuations": "maxContinuations"}
+        return {wire.get(key, key): it for key, it in vars(self).items() if it is not None}
 
 
 def advice(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The same without asyncio: a client that blocks, for programs with threads or none.
 
-    from hook_sdk.sync import HookClient, ToolCall, execute_tool
+    from hook_sdk.agent import ToolCall
+    from hook_sdk.sync import HookClient, execute_tool
 
     with HookClient() as client:
         outcome = execute_tool(client, ToolCall("write_file", {"path": "a"}), write_file)
@@ -26,27 +27,14 @@ from . import agent, client
 from .errors import HookClosedError, RegistrationError
 from .events import CustomEvent
 from .host import HostService
-from .listing import RegisteredHook
 from .model_calls import Sdk
 from .outcome import Outcome
 from .outcomes import (
-    Answered,
-    Blocked,
-    Called,
     Chunk,
-    Continue,
-    Done,
-    Interrupted,
-    LimitReached,
     ModelOutcome,
-    Proceed,
-    Ran,
-    Replaced,
     SessionInfo,
-    Stopped,
     ToolCall,
     ToolOutcome,
-    ToolResult,
     Whole,
 )
 from .tool_calls import current_session, unasked_tool
@@ -58,31 +46,6 @@ if TYPE_CHECKING:
     from .registry import Handler
     from .typed import SyncFire
     from .types import AnyEventName, EventName
-
-__all__ = [
-    "Answered",
-    "Blocked",
-    "Called",
-    "Chunk",
-    "Continue",
-    "Done",
-    "HookClient",
-    "Interrupted",
-    "LimitReached",
-    "ModelCall",
-    "Proceed",
-    "Ran",
-    "Replaced",
-    "SessionInfo",
-    "Stopped",
-    "ToolCall",
-    "ToolResult",
-    "Whole",
-    "agent_turn",
-    "call_model",
-    "execute_tool",
-    "session",
-]
 
 Result = TypeVar("Result")
 
@@ -128,7 +91,7 @@ class HookClient:
         """Runs the hooks of an event of the engine's, and returns what they came to."""
         fire: Any = self.inner.fire
         more = {"deadline_ms": deadline_ms, "correlation_id": correlation_id}
-        outcome: Outcome = Caller(self).wait(lambda: fire(event, payload, **more))
+        outcome: Outcome = self.wait(lambda: fire(event, payload, **more))
         return outcome
 
     if TYPE_CHECKING:
@@ -136,12 +99,6 @@ class HookClient:
         """Runs the hooks of an event of the engine's, and returns what they came to."""
     else:
         fire = _fire
-
-    def request(
-        self, event: EventName | CustomEvent, payload: Mapping[str, Any], **more: Any
-    ) -> dict[str, Any]:
-        """The same, and returns the whole response, whatever became of it."""
-        return Caller(self).wait(lambda: self.inner.request(event, payload, **more))
 
     def register_hook(self, event: AnyEventName, handler: Handler, **more: Any) -> str:
         """Registers a handler, and waits until the server has taken it."""
@@ -151,15 +108,11 @@ class HookClient:
             await self.inner.ready(hook_id)
             return hook_id
 
-        return Caller(self).wait(register)
+        return self.wait(register)
 
-    def unregister_hook(self, hook_id: str) -> bool:
-        """Takes a handler back; False if this client has none of that id."""
-        return Caller(self).wait(lambda: self.inner.unregister_hook(hook_id))
-
-    def list_hooks(self) -> list[RegisteredHook]:
-        """The hooks that are registered with the server, also by other clients."""
-        return Caller(self).wait(self.inner.list_hooks)
+    def wait(self, make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Waits for a method of `inner`: `client.wait(client.inner.list_hooks)`."""
+        return Caller(self).wait(make)
 
     def close(self) -> None:
         """Ends the connection and the client's thread. A second call does nothing."""
@@ -366,40 +319,22 @@ def call_model(
     return ModelCall(caller, inner)
 
 
-class SyncTurn:
-    """A turn that is under way; see `hook_sdk.agent.Turn`, whose attributes it has."""
+class SyncTurn(Turn):
+    """A turn that is under way; see `hook_sdk.agent.Turn`."""
 
-    def __init__(self, caller: Caller, inner: Turn) -> None:
-        self._caller, self.inner = caller, inner
-        self._prompts = inner.__aiter__()
+    def __init__(self, client: HookClient, prompt: str, session: SessionInfo | None) -> None:
+        super().__init__(client.inner, prompt, session)
+        self.caller = Caller(client)
 
     def __iter__(self) -> Iterator[str]:
         """Iterates over the prompts to work on: the first one, and those with which hooks go on."""
+        prompts = aiter(self)
 
         async def following() -> str | None:
-            return await anext(self._prompts, None)
+            return await anext(prompts, None)
 
-        while (prompt := self._caller.wait(following)) is not None:
+        while (prompt := self.caller.wait(following)) is not None:
             yield prompt
-
-    @property
-    def answer(self) -> str | None:
-        """The agent's answer to the prompt."""
-        return self.inner.answer
-
-    @answer.setter
-    def answer(self, answer: str) -> None:
-        self.inner.answer = answer
-
-    @property
-    def start(self) -> agent.TurnStart:
-        """What became of the prompt."""
-        return self.inner.start
-
-    @property
-    def end(self) -> agent.TurnEnd | None:
-        """What became of the last answer."""
-        return self.inner.end
 
 
 @contextlib.contextmanager
@@ -407,11 +342,10 @@ def agent_turn(
     client: HookClient, prompt: str, *, session: SessionInfo | None = None, **more: Any
 ) -> Iterator[SyncTurn]:
     """A turn of an agent; see `hook_sdk.agent`."""
-    caller = Caller(client)
-    turn = SyncTurn(caller, Turn(client.inner, prompt, session))
-    caller.wait(lambda: turn.inner.begin(more))
+    turn = SyncTurn(client, prompt, session)
+    turn.caller.wait(lambda: turn.begin(more))
     yield turn
-    caller.wait(turn.inner.close)
+    turn.caller.wait(turn.close)
 
 
 @contextlib.contextmanager

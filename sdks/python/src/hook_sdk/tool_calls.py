@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import dataclasses
 import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -64,11 +63,7 @@ async def execute_tool(
         sent = tool_result(value)
         return sent.to_wire()
 
-    given = {
-        it.name: getattr(call, it.name)
-        for it in dataclasses.fields(call)
-        if getattr(call, it.name) is not None
-    }
+    given = {name: value for name, value in vars(call).items() if value is not None}
     message = trigger_message("tool", given, session, deadline_ms)
     try:
         result = await client.trigger(message, {"tool.run": tool_run})
