@@ -21,7 +21,7 @@ from ..client import HookClient
 from ..errors import HookError
 from ._common import check_version
 
-check_version("claude-agent-sdk", "0.1.30", "0.3")
+check_version("claude-agent-sdk", "0.2.189", "0.3")
 
 
 def hooks(client: HookClient, *, timeout: float = 60.0) -> dict[Any, list[HookMatcher]]:

@@ -25,7 +25,7 @@ from ..tool_calls import execute_tool
 from ..turns import Turn
 from ._common import check_version, model_response, tool_text
 
-check_version("google-adk", "2.0", "3")
+check_version("google-adk", "2.13", "3")
 
 
 class HookPlugin(BasePlugin):

@@ -40,7 +40,7 @@ from ..outcomes import Chunk, Continue, Done, Ran, Stopped, ToolCall, ToolOutcom
 from ..turns import Turn
 from ._common import check_version, model_response
 
-check_version("langchain", "1.0", "2")
+check_version("langchain", "1.5", "2")
 
 Result = TypeVar("Result")
 Chunks = Literal["complete", "each"]

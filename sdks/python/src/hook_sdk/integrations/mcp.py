@@ -21,7 +21,7 @@ from ..outcomes import Ran, Stopped, ToolCall, ToolResult
 from ..tool_calls import execute_tool
 from ._common import check_version
 
-check_version("mcp", "1.9", "3")
+check_version("mcp", "2.3", "3")
 
 
 class HookSession(ClientSession):

@@ -25,12 +25,12 @@ from pydantic_ai.messages import (
 from ..client import HookClient
 from ..errors import HookError, HookStopped
 from ..model_calls import call_model
-from ..outcomes import Proceed, Ran, ToolCall
+from ..outcomes import Blocked, Proceed, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import agent_turn
 from ._common import check_version, model_response, tool_text
 
-check_version("pydantic-ai-slim", "2.0", "3")
+check_version("pydantic-ai-slim", "2.62", "3")
 
 
 class Hooks(AbstractCapability[Any]):
@@ -97,6 +97,8 @@ class Hooks(AbstractCapability[Any]):
                 raise HookStopped(turn.start.reason)
             result = await handler()
             turn.answer = str(result.output)
+        if isinstance(turn.end, Blocked | Stopped):
+            raise HookStopped(turn.end.reason)
         return result
 
 
