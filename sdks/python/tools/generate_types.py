@@ -287,14 +287,15 @@ def typed(schemas: dict[str, Any]) -> str:
     def hooks(between: str, more: str, default: str) -> list[str]:
         made = []
         for event in native:
-            is_default = default == "native" or event not in a3s
+            is_default = default != "a3s" or event not in a3s
             vocabulary = 'Literal["native"]' + (
-                (" | None = None" if default == "a3s" else ' = "native"') if is_default else ""
+                (' = "native"' if default == "native" else " | None = None") if is_default else ""
             )
             answer = f"HookResponse | types.{event}Answer | Action | None"
             made.append((f'Literal["{event}"]', vocabulary, f"native_events.{event}Event", answer))
         for event in a3s:
-            vocabulary = 'Literal["a3s"]' + (" | None = None" if default == "a3s" else "")
+            is_default = default == "a3s" or (default == "client" and event not in native)
+            vocabulary = 'Literal["a3s"]' + (" | None = None" if is_default else "")
             made.append(
                 (
                     f'Literal["{event}"]',
@@ -303,7 +304,7 @@ def typed(schemas: dict[str, Any]) -> str:
                     "HookResponse | Action | None",
                 )
             )
-        none = " | None = None" if default == "a3s" else ' = "native"'
+        none = ' = "native"' if default == "native" else " | None = None"
         for event in ("CustomEvent", 'Literal["*"]'):
             made.append((event, f'Literal["native", "a3s"]{none}', "HookEvent", "AnyAnswer | None"))
         return [
@@ -314,15 +315,10 @@ def typed(schemas: dict[str, Any]) -> str:
 
     protocol("Fire", "How a client asks.", fires("async def"))
     protocol("SyncFire", "How a client of `hook_sdk.sync` asks.", fires("def"))
-    protocol(
-        "DeclareClientHook",
-        "How a client declares a handler.",
-        hooks(
-            "matcher: Matcher | None = None, config: Config | None = None, ",
-            "hook_id: str | None = None",
-            "a3s",
-        ),
-    )
+    for name, default in (("DeclareClientHook", "client"), ("DeclareA3sHook", "a3s")):
+        matching = "matcher: Matcher | None = None, config: Config | None = None, "
+        text = "How a client declares a handler."
+        protocol(name, text, hooks(matching, "hook_id: str | None = None", default))
     protocol(
         "DeclareWorkerHook",
         "How a worker declares a handler.",

@@ -35,7 +35,7 @@ from .triggers import Part, Service
 
 if TYPE_CHECKING:
     from .registering import Config, Matcher, Vocabulary
-    from .typed import DeclareClientHook, Fire
+    from .typed import DeclareA3sHook, DeclareClientHook, Fire
     from .types import AnyEventName, EventName
 
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
@@ -98,6 +98,8 @@ class HookClient:
         refused = on_registration_error or report_refusal
         self._session = ClientSession(lines.open, host_services or {}, max_threads, report, refused)
 
+    _prefers_a3s = False
+
     def _may_be_private(self) -> bool:
         return self._session.asks and not self._session.registry.was_used
 
@@ -150,14 +152,15 @@ class HookClient:
         dict of `priority` (lower is earlier),
         `timeout` in milliseconds, `async_` (nothing waits for it), and `fail_behavior`, `continue`
         or `block`. `vocabulary` is whose words event, fields and answer are: the engine's own,
-        `native`, or `a3s`, which is the default for events that A3S has. Raises ValueError or
+        `native`, or `a3s`, which is the default for events that A3S alone has. Raises ValueError or
         TypeError for what no server would take.
 
         Without a running event loop it is sent when the client connects.
         """
         name = name_of(event)
+        vocabulary = vocabulary or vocabulary_of(name, self._prefers_a3s)
         registration = self._session.registry.add(
-            name, handler, matcher, config, hook_id, vocabulary or vocabulary_of(name)
+            name, handler, matcher, config, hook_id, vocabulary
         )
         try:
             encode(registration.fields)  # What cannot be sent is an error here.
@@ -424,5 +427,10 @@ class HookClient:
         await self.close()
 
 
-A3sClient = HookClient
-"""The same class under the name that A3S has for it."""
+class A3sClient(HookClient):
+    """The same client, for which a name that the engine and A3S both have is A3S's event."""
+
+    _prefers_a3s = True
+
+    if TYPE_CHECKING:
+        hook: DeclareA3sHook  # type: ignore[assignment]

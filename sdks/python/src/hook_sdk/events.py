@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .registering import Vocabulary
+
 
 class HookEvent(Fields):
     """One event. An attribute that is not there raises AttributeError; optional ones are None."""
@@ -206,16 +208,19 @@ def name_of(event: str | CustomEvent) -> str:
     return event if isinstance(event, str) else event.name
 
 
-def vocabulary_of(name: str) -> str:
-    """Whose words an event is told in where nothing else is said: A3S's where it has the event."""
-    return "a3s" if name in _A3S else "native"
+def vocabulary_of(name: str, prefers_a3s: bool = False) -> Vocabulary:
+    """Returns the vocabulary of an event by default: the engine's own, if it has the event.
+
+    With `prefers_a3s` it is A3S's, if that has it.
+    """
+    from .native_events import NATIVE
+
+    return "a3s" if name in _A3S and (prefers_a3s or name not in NATIVE) else "native"
 
 
 def event_of(vocabulary: str, name: str, told: dict[str, Any]) -> HookEvent:
     """What was told of an event, as the class for it."""
-    if vocabulary == "a3s":
-        return _A3S.get(name, HookEvent)(told)
     from .native_events import NATIVE
 
-    event: HookEvent = NATIVE.get(name, HookEvent)(told)
+    event: HookEvent = (_A3S if vocabulary == "a3s" else NATIVE).get(name, HookEvent)(told)
     return event

@@ -89,10 +89,8 @@ class HookClient:
         correlation_id: str | None = None,
     ) -> Outcome:
         """Runs the hooks of an event of the engine's, and returns what they came to."""
-        fire: Any = self.inner.fire
-        more = {"deadline_ms": deadline_ms, "correlation_id": correlation_id}
-        outcome: Outcome = self.wait(lambda: fire(event, payload, **more))
-        return outcome
+        more: Any = {"deadline_ms": deadline_ms, "correlation_id": correlation_id}
+        return self.wait(lambda: self.inner._fire(event, payload, **more))
 
     if TYPE_CHECKING:
         fire: SyncFire

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hook_sdk import HookClient, HookResponse, PreToolUseEvent, worker
+from hook_sdk import A3sClient, HookClient, HookResponse, PreToolUseEvent, worker
 from hook_sdk.agent import Blocked, Ran, ToolCall, agent_turn, call_model, execute_tool
 from hook_sdk.events import CustomEvent, HookEvent
-from hook_sdk.native_events import AfterToolEvent, BeforeToolEvent
+from hook_sdk.native_events import AfterToolEvent, BeforeToolEvent, SessionStartEvent
 from hook_sdk.types import BeforeToolAnswer, BeforeToolPayload
 
 client = HookClient()
@@ -66,8 +66,16 @@ def a3s(event: PreToolUseEvent) -> None:
     event.args_  # wrong
 
 
-@client.hook("SessionStart")  # wrong
-def a3s_by_default(event: BeforeToolEvent) -> None: ...
+@client.hook("SessionStart")
+def native_by_default(event: SessionStartEvent) -> None: ...
+
+
+@client.hook("SessionStart", vocabulary="a3s")  # wrong
+def of_a3s(event: SessionStartEvent) -> None: ...
+
+
+@A3sClient().hook("SessionStart")  # wrong
+def a3s_by_default(event: SessionStartEvent) -> None: ...
 
 
 @client.hook(CustomEvent("Deploy"))
