@@ -26,6 +26,36 @@ def test_the_types_of_events_are_those_of_the_schema() -> None:
     assert made.returncode == 0, made.stderr
 
 
+@needs("mypy")
+@pytest.mark.parametrize(
+    ("files", "library"),
+    [
+        ("docs/examples/sdk/python/*.py", "hook_sdk"),
+        ("docs/examples/sdk/python/agents/*.py", "langchain"),
+        ("sdks/python/src/hook_sdk/integrations/*.py", "google.adk"),
+    ],
+)
+def test_the_examples_and_integrations_type_check(files: str, library: str, tmp_path: Path) -> None:
+    for module in ("agents", library) if library != "hook_sdk" else ():
+        try:
+            found = importlib.util.find_spec(module)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            pytest.skip(f"SKIPPED: {module} is not installed")
+    found_files = sorted(PACKAGE.parents[1].glob(files))
+    if not found_files:
+        pytest.skip("SKIPPED: this is no checkout")
+    arguments = ["--strict", "--no-incremental", f"--cache-dir={tmp_path}"]
+    made = subprocess.run(
+        [sys.executable, "-m", "mypy", *arguments, *map(str, found_files)],
+        capture_output=True,
+        text=True,
+        cwd=PACKAGE.parents[1],
+    )
+    assert made.returncode == 0, made.stdout
+
+
 def wrong_lines() -> set[int]:
     lines = MISTAKES.read_text().splitlines()
     return {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}

@@ -60,6 +60,8 @@ class HookClient:
     It belongs to one event loop. Use it as `async with HookClient() as client:`, or `close` it.
     """
 
+    _prefers_a3s = False
+
     def __init__(
         self,
         *,
@@ -75,8 +77,9 @@ class HookClient:
 
         The server is `socket`, else `command`, which is started and ends with the client (`hook`
         is the installed engine), else the variable HOOK_SOCKET, else the project's own one. Without
-        any, a program that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
-        first outcome warns of it; one that has been at the project's server never leaves that.
+        any, a program that asks and has registered no hook gets a private one (`hook serve
+        --stdio`), and the first outcome warns of it; one that has been at the project's server
+        never leaves that.
 
         `host_services` is what this program does for hooks of its own requests, by method:
         `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and
@@ -97,8 +100,6 @@ class HookClient:
 
         refused = on_registration_error or report_refusal
         self._session = ClientSession(lines.open, host_services or {}, max_threads, report, refused)
-
-    _prefers_a3s = False
 
     def _may_be_private(self) -> bool:
         return self._session.asks and not self._session.registry.was_used
