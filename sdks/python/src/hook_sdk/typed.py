@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, overload
 
 from . import events, native_events, types
 from .events import CustomEvent, HookEvent
 from .outcome import Outcome
-from .registering import Config, FailBehavior, Matcher
-from .responses import Action, AnyAnswer, HookResponse
+from .responses import HookResponse
+
+if TYPE_CHECKING:
+    from .registering import Config, FailBehavior, Matcher
+    from .responses import Action, AnyAnswer
 
 Event = TypeVar("Event")
 Answer = TypeVar("Answer")
