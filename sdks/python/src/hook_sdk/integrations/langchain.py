@@ -35,7 +35,7 @@ from langgraph.types import Command
 from pydantic import PrivateAttr
 
 from .. import agent, sync
-from ..errors import HookStopped
+from ..errors import HookClosedError, HookStopped
 from ..outcomes import Chunk, Continue, Done, Ran, Stopped, ToolCall, ToolOutcome, ToolResult
 from ..turns import Turn
 from ._common import check_version, model_response
@@ -141,7 +141,12 @@ class _Here:
 
     async def there(self, client: sync.HookClient, work: Coroutine[Any, Any, Result]) -> Result:
         """Runs a coroutine on the client's loop; cancelled, it ends that."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, client.loop()))
+        try:
+            loop = client.loop()
+        except HookClosedError:
+            work.close()
+            raise
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
     async def run(self, function: Callable[..., Awaitable[Result]], *given: Any) -> Result:
         """Runs a function on the agent's loop; called on the client's."""
