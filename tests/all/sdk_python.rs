@@ -10,14 +10,7 @@ use std::process::{Command, Output, Stdio};
 use hook_tests::{hook_binary, workspace};
 
 /// What the tests need beside the package; `hatchling` builds it.
-const NEEDS: [&str; 6] = [
-    "hatchling",
-    "pytest>=8",
-    "mypy>=1.10",
-    "grpcio>=1.63",
-    "protobuf>=5.26,<8",
-    "nats-py[nkeys]>=2.6",
-];
+const NEEDS: [&str; 3] = ["hatchling", "pytest>=8", "mypy>=1.10"];
 
 /// The tests that start programs, and wait for them most of the time; the others run beside them.
 const WITH_PROGRAMS: [&str; 3] = ["test_examples.py", "test_engine.py", "test_shared_server.py"];

@@ -27,8 +27,19 @@ TOOL = {
 }
 
 
-def test_the_client_has_two_names() -> None:
-    assert HookClient is A3sClient
+@pytest.mark.parametrize(
+    ("kind", "event", "expected"),
+    [
+        (HookClient, "SessionStart", "native"),
+        (HookClient, "PreToolUse", "a3s"),
+        (A3sClient, "SessionStart", "a3s"),
+        (A3sClient, "BeforeTool", "native"),
+    ],
+)
+def test_a_name_of_both_is_the_engines_or_a3ss(kind: Any, event: Any, expected: str) -> None:
+    client = kind()
+    registration = client._session.registry.get(client.register_hook(event, print))
+    assert registration is not None and registration.vocabulary == expected
 
 
 @run_async

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import hook_sdk
-from hook_sdk import Fields, GenerateEndEvent, HookEvent, PreToolUseEvent
+from hook_sdk import Fields, GenerateEndEvent, HookEvent, PreToolUseEvent, native_events
 from hook_sdk.events import _A3S, event_of
 
 
@@ -48,7 +48,8 @@ def test_every_event_of_the_seed_has_a_class_of_its_name() -> None:
         assert type(event_of("a3s", name, {})) is kind
     assert len(_A3S) == 13
     # In the engine's own words SessionStart has other fields.
-    assert type(event_of("native", "SessionStart", {})) is HookEvent
+    assert type(event_of("native", "SessionStart", {})) is native_events.SessionStartEvent
+    assert type(event_of("native", "Deploy", {})) is HookEvent
 
 
 def test_fields_are_no_trap_for_pythons_protocols() -> None:

@@ -334,7 +334,7 @@ async def test_a_server_is_started_where_there_is_none(tmp_path: Path) -> None:
             assert outcome.warnings[1:] == ["serve", "--stdio", "--project", str(tmp_path)]
         (tmp_path / "hook").unlink()
         async with A3sClient(project=tmp_path, on_problem=lambda _: None) as client:
-            with pytest.raises(HookConnectionError, match="no `hook` in the path"):
+            with pytest.raises(HookConnectionError, match="no `hook` to start"):
                 await client.fire("SessionEnd", {})
         command = [sys.executable, "-c", "raise SystemExit(7)"]
         async with A3sClient(command=command, on_problem=lambda _: None) as client:

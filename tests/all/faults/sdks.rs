@@ -90,8 +90,6 @@ fn fault_72_what_would_be_written_to_standard_error_is_told() {
             "test_standard_error_of_a_server_that_was_started_is_told",
             "test_a_hook_that_is_taken_back_leaves_no_traceback",
             "test_a_handler_that_raises_is_told_with_its_traceback",
-            "test_a_broker_over_tls_that_goes_is_not_logged",
-            "test_a_server_over_grpc_that_is_not_believed_is_told",
         ],
     );
     sdk_typescript::passes(

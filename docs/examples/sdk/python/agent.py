@@ -42,9 +42,9 @@ def main() -> None:
     given = arguments.parse_args()
     serve = [given.hook, "serve", "--stdio", "--project", str(EXAMPLE)]
     serve += ["--settings", str(EXAMPLE / ".hooks/settings.json")]
-    server = {"socket": given.socket} if given.socket else {"command": serve}
+    client = HookClient(socket=given.socket) if given.socket else HookClient(command=serve)
     try:
-        asyncio.run(run(HookClient(**server)))
+        asyncio.run(run(client))
     except HookError as error:  # No answer is no permission.
         sys.exit(f"agent: {error}")
 

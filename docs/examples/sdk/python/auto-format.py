@@ -4,7 +4,8 @@
 import shlex
 from pathlib import Path
 
-from hook_sdk import HookClient, HookEvent, HookResponse
+from hook_sdk import HookClient, HookResponse
+from hook_sdk.native_events import AfterToolEvent
 
 client = HookClient()
 
@@ -18,7 +19,7 @@ FORMATTERS = {
 
 
 @client.hook("AfterTool", matcher={"kind": "file_write"})
-async def format_code(event: HookEvent) -> HookResponse:
+async def format_code(event: AfterToolEvent) -> HookResponse:
     for file in event.get("files", []):
         path = file["path"]
         formatter = FORMATTERS.get(Path(path).suffix)

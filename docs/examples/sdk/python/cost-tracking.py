@@ -3,7 +3,8 @@
 
 import sys
 
-from hook_sdk import HookClient, HookEvent, HookResponse
+from hook_sdk import HookClient, HookResponse
+from hook_sdk.native_events import AfterModelEvent
 
 client = HookClient()
 
@@ -15,11 +16,11 @@ total_cost = 0.0
 
 # An async handler runs on the event loop, so these sums need no lock.
 @client.hook("AfterModel")
-async def track(event: HookEvent) -> HookResponse:
+async def track(event: AfterModelEvent) -> HookResponse:
     global total_tokens, total_cost
-    tokens = (event.get("usage") or {}).get("total_tokens", 0)
+    tokens = event.usage.get("total_tokens", 0) if event.usage else 0
     total_tokens += tokens
-    model = event.llm_request.get("model")
+    model = str(event.llm_request.get("model"))
     total_cost += tokens / 1_000_000 * DOLLARS_PER_MILLION.get(model, 15.0)
     if total_cost > THRESHOLD:
         said = f"Session cost exceeded ${THRESHOLD:.0f}: ${total_cost:.2f} ({total_tokens} tokens)"

@@ -5,6 +5,7 @@ import asyncio
 from typing import Any
 
 from hook_sdk import HookClient, Outcome
+from hook_sdk.types import AfterModelPayload
 
 
 def laid_onto(response: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -13,7 +14,8 @@ def laid_onto(response: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     What they changed comes in the stable form (docs/model-sdks.md), with only the fields that
     they gave; what that does not show, such as calls of tools and ids, stays as it is.
     """
-    stable = (outcome.modified or {}).get("llm_response") or {}
+    changed: dict[str, Any] = outcome.modified or {}
+    stable = changed.get("llm_response") or {}
     # `candidates` count before `text`, which is all text of the first of them.
     first = (stable.get("candidates") or [{}])[0]
     parts = (first.get("content") or {}).get("parts")
@@ -29,7 +31,11 @@ async def main() -> None:
     message = {"role": "assistant", "content": "my key is 1234"}
     request = {"model": "m", "messages": [{"role": "user", "content": "what is your key?"}]}
     response = {"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-    fired = {"sdk": "openai-chat", "llm_request": request, "llm_response": response}
+    fired: AfterModelPayload = {
+        "sdk": "openai-chat",
+        "llm_request": request,
+        "llm_response": response,
+    }
     async with HookClient() as client:
         outcome = await client.fire("AfterModel", fired)
     if outcome.proceeds:

@@ -3,7 +3,8 @@
 
 import json
 
-from hook_sdk import HookClient, HookEvent, HookResponse, HostCallError
+from hook_sdk import HookClient, HookResponse, HostCallError
+from hook_sdk.native_events import PermissionRequestEvent
 
 client = HookClient()
 
@@ -14,7 +15,7 @@ client = HookClient()
     config={"fail_behavior": "block"},
     vocabulary="native",  # A3S has an event of this name, too.
 )
-async def confirm(event: HookEvent) -> HookResponse:
+async def confirm(event: PermissionRequestEvent) -> HookResponse:
     message = f"The agent wants to execute: {json.dumps(event.tool_input)}"
     try:
         question = {"title": f"Allow {event.tool_name}?", "message": message}

@@ -3,7 +3,8 @@
 
 import re
 
-from hook_sdk import HookClient, HookEvent, HookResponse
+from hook_sdk import HookClient, HookResponse
+from hook_sdk.native_events import BeforeToolEvent
 
 client = HookClient()
 
@@ -17,7 +18,7 @@ DANGEROUS = [
 
 
 @client.hook("BeforeTool", matcher={"kind": "shell"}, config={"fail_behavior": "block"})
-async def validate_bash(event: HookEvent) -> HookResponse:
+async def validate_bash(event: BeforeToolEvent) -> HookResponse:
     command = event.tool_input["command"]  # Without one this guard fails, and so blocks.
     if isinstance(command, list):  # Some agents send words.
         command = " ".join(command)

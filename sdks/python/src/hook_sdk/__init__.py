@@ -1,6 +1,7 @@
 """Hooks for AI agents, in Python.
 
-Two ways to answer the hook engine:
+An agent asks: `execute_tool`, `call_model`, `agent_turn`, `session` (the module `agent`), without
+asyncio the same in `sync`, and for other libraries' agents `integrations`. Two ways to answer:
 
 - `worker`: a file that the engine runs as a child (`from hook_sdk import worker`).
 - `HookClient` (also `A3sClient`): a program of yours that connects to `hook serve`, registers
@@ -13,122 +14,78 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import worker
-    from .client import A3sClient, HookClient
+    from . import worker as worker
+    from .agent import (
+        ToolCall as ToolCall,
+        agent_turn as agent_turn,
+        call_model as call_model,
+        execute_tool as execute_tool,
+        session as session,
+    )
+    from .client import A3sClient as A3sClient, HookClient as HookClient
     from .errors import (
-        CallCancelled,
-        HookClosedError,
-        HookConnectionError,
-        HookError,
-        HookProtocolError,
-        HostCallError,
-        RegistrationError,
-        RequestFailed,
-        ValueNotSendable,
+        CallCancelled as CallCancelled,
+        HookClosedError as HookClosedError,
+        HookConnectionError as HookConnectionError,
+        HookError as HookError,
+        HookProtocolError as HookProtocolError,
+        HookStopped as HookStopped,
+        HostCallError as HostCallError,
+        RegistrationError as RegistrationError,
+        RequestFailed as RequestFailed,
+        ValueNotSendable as ValueNotSendable,
     )
     from .events import (
-        ContextWarningEvent,
-        GenerateEndEvent,
-        GenerateStartEvent,
-        HookEvent,
-        PermissionDeniedEvent,
-        PermissionGrantedEvent,
-        PermissionRequestEvent,
-        PostCompactEvent,
-        PostToolUseEvent,
-        PreCompactEvent,
-        PreToolUseEvent,
-        SessionEndEvent,
-        SessionStartEvent,
-        ToolErrorEvent,
+        ContextWarningEvent as ContextWarningEvent,
+        GenerateEndEvent as GenerateEndEvent,
+        GenerateStartEvent as GenerateStartEvent,
+        HookEvent as HookEvent,
+        PermissionDeniedEvent as PermissionDeniedEvent,
+        PermissionGrantedEvent as PermissionGrantedEvent,
+        PermissionRequestEvent as PermissionRequestEvent,
+        PostCompactEvent as PostCompactEvent,
+        PostToolUseEvent as PostToolUseEvent,
+        PreCompactEvent as PreCompactEvent,
+        PreToolUseEvent as PreToolUseEvent,
+        SessionEndEvent as SessionEndEvent,
+        SessionStartEvent as SessionStartEvent,
+        ToolErrorEvent as ToolErrorEvent,
     )
-    from .fields import Fields
-    from .fleet import Fleet
-    from .listing import RegisteredHook
-    from .outcome import Outcome
-    from .responses import HookResponse
-    from .worker_api import Worker
+    from .fields import Fields as Fields
+    from .listing import RegisteredHook as RegisteredHook
+    from .outcome import Outcome as Outcome
+    from .responses import HookResponse as HookResponse
+    from .worker_api import Worker as Worker
 
 __version__ = "0.1.0"
 
 _WHERE = {
-    "worker": ("worker",),
-    "worker_api": ("Worker",),
-    "client": ("A3sClient", "HookClient"),
+    "worker": "worker",
+    "agent": "ToolCall agent_turn call_model execute_tool session",
+    "worker_api": "Worker",
+    "client": "A3sClient HookClient",
     "errors": (
-        "CallCancelled",
-        "HookClosedError",
-        "HookConnectionError",
-        "HookError",
-        "HookProtocolError",
-        "HostCallError",
-        "RegistrationError",
-        "RequestFailed",
-        "ValueNotSendable",
+        "CallCancelled HookClosedError HookConnectionError HookError "
+        "HookProtocolError HookStopped HostCallError RegistrationError RequestFailed "
+        "ValueNotSendable"
     ),
     "events": (
-        "ContextWarningEvent",
-        "GenerateEndEvent",
-        "GenerateStartEvent",
-        "HookEvent",
-        "PermissionDeniedEvent",
-        "PermissionGrantedEvent",
-        "PermissionRequestEvent",
-        "PostCompactEvent",
-        "PostToolUseEvent",
-        "PreCompactEvent",
-        "PreToolUseEvent",
-        "SessionEndEvent",
-        "SessionStartEvent",
-        "ToolErrorEvent",
+        "ContextWarningEvent GenerateEndEvent GenerateStartEvent HookEvent "
+        "PermissionDeniedEvent PermissionGrantedEvent PermissionRequestEvent "
+        "PostCompactEvent PostToolUseEvent PreCompactEvent PreToolUseEvent "
+        "SessionEndEvent SessionStartEvent ToolErrorEvent"
     ),
-    "fields": ("Fields",),
-    "fleet": ("Fleet",),
-    "listing": ("RegisteredHook",),
-    "outcome": ("Outcome",),
-    "responses": ("HookResponse",),
+    "fields": "Fields",
+    "listing": "RegisteredHook",
+    "outcome": "Outcome",
+    "responses": "HookResponse",
 }
-
-__all__ = [
-    "A3sClient",
-    "CallCancelled",
-    "ContextWarningEvent",
-    "Fields",
-    "Fleet",
-    "GenerateEndEvent",
-    "GenerateStartEvent",
-    "HookClient",
-    "HookClosedError",
-    "HookConnectionError",
-    "HookError",
-    "HookEvent",
-    "HookProtocolError",
-    "HookResponse",
-    "HostCallError",
-    "Outcome",
-    "PermissionDeniedEvent",
-    "PermissionGrantedEvent",
-    "PermissionRequestEvent",
-    "PostCompactEvent",
-    "PostToolUseEvent",
-    "PreCompactEvent",
-    "PreToolUseEvent",
-    "RegisteredHook",
-    "RegistrationError",
-    "RequestFailed",
-    "SessionEndEvent",
-    "SessionStartEvent",
-    "ToolErrorEvent",
-    "ValueNotSendable",
-    "Worker",
-    "worker",
-]
 
 
 def __getattr__(name: str) -> object:
     # `import_module` would load importlib; `__import__` with a name is as good and loads nothing.
     for module, names in _WHERE.items():
-        if name in names:
+        if name in names.split():
             loaded = __import__(f"{__name__}.{module}", fromlist=[name])
             value = loaded if name == module else getattr(loaded, name)
             globals()[name] = value
@@ -137,4 +94,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(name for names in _WHERE.values() for name in names.split())

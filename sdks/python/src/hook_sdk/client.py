@@ -19,22 +19,24 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .calls import current_call
-from .errors import HookError, RegistrationError
-from .events import vocabulary_of
-from .fleet import Fleet
+from .calls import current_call, invoke
+from .client_session import Callback, ClientSession
+from .errors import HookError, HookProtocolError, RegistrationError
+from .events import CustomEvent, name_of, vocabulary_of
 from .host import HostService
 from .lines import encode
 from .listing import RegisteredHook
 from .outcome import Outcome, outcome_of
 from .registry import Handler
-from .session import Callback, Session
-from .transports.choice import Lines, Open
+from .transports.choice import Lines
+from .triggers import Part, Service
 
 if TYPE_CHECKING:
-    from .registering import Config, Matcher
+    from .registering import Config, Matcher, Vocabulary
+    from .typed import DeclareA3sHook, DeclareClientHook, Fire
+    from .types import AnyEventName, EventName
 
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
@@ -58,18 +60,14 @@ class HookClient:
     It belongs to one event loop. Use it as `async with HookClient() as client:`, or `close` it.
     """
 
+    _prefers_a3s = False
+
     def __init__(
         self,
         *,
         socket: str | os.PathLike[str] | None = None,
         command: Sequence[str] | None = None,
         project: str | os.PathLike[str] | None = None,
-        transport: Literal["socket", "grpc", "nats"] = "socket",
-        target: str | None = None,
-        token: str | None = None,
-        credentials: Any = None,
-        client_id: str | None = None,
-        fleet: Fleet | None = None,
         host_services: Mapping[str, HostService] | None = None,
         max_threads: int = 32,
         on_problem: Callable[[str], None] = _report,
@@ -77,24 +75,17 @@ class HookClient:
     ) -> None:
         """Connects to nothing yet.
 
-        Over a socket, the server is `socket`, else `command`, which is started and ends with the
-        client, else the variable HOOK_SOCKET, else the project's own one. Without any, a program
-        that asks and has registered no hook gets a private one (`hook serve --stdio`), and the
-        first outcome warns of it; one that has been at the project's server never leaves that.
-
-        With `transport="grpc"` (the extra `grpc`): `target` is `unix:PATH` or `HOST:PORT`, `token`
-        the server's bearer token, `credentials`, for TLS, the certificates in PEM (bytes) that the
-        server's is checked by, or a `grpc.ChannelCredentials`.
-
-        With `transport="nats"` (the extra `nats`) it asks the engines of a `fleet`, and registers
-        nothing there. Hooks of a fleet ask nothing of this program.
+        The server is `socket`, else `command`, which is started and ends with the client (`hook`
+        is the installed engine), else the variable HOOK_SOCKET, else the project's own one. Without
+        any, a program that asks and has registered no hook gets a private one (`hook serve
+        --stdio`), and the first outcome warns of it; one that has been at the project's server
+        never leaves that.
 
         `host_services` is what this program does for hooks of its own requests, by method:
         `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and
         what a server that this client has started writes to standard error, by default there;
         `on_registration_error` each refused registration, by default through `on_problem`.
         """
-        open_transport: Open
 
         def report(problem: str) -> None:
             try:
@@ -102,37 +93,27 @@ class HookClient:
             except Exception as error:
                 _report(f"{problem} (`on_problem` failed: {error!r})")
 
-        if transport == "grpc":
-            from .transports.grpc import Grpc
+        lines = Lines(socket, command, project, os.environ, self._may_be_private, report)
 
-            open_transport = Grpc(target, token, credentials, client_id).open
-        elif transport == "nats":
-            from .transports.nats import Nats
+        def report_refusal(error: RegistrationError) -> None:
+            report(f"the hook {error.hook_id} for {error.event}: {error}")
 
-            open_transport = Nats(fleet).open
-        elif transport == "socket":
-            lines = Lines(socket, command, project, os.environ, self._may_be_private, report)
-            open_transport = lines.open
-        else:
-            raise ValueError(f"transport is 'socket', 'grpc' or 'nats', not {transport!r}")
-        refused = on_registration_error or (
-            lambda error: report(f"the hook {error.hook_id} for {error.event}: {error}")
-        )
-        self._session = Session(open_transport, host_services or {}, max_threads, report, refused)
+        refused = on_registration_error or report_refusal
+        self._session = ClientSession(lines.open, host_services or {}, max_threads, report, refused)
 
     def _may_be_private(self) -> bool:
         return self._session.asks and not self._session.registry.was_used
 
     # Registering handlers.
 
-    def hook(
+    def _declare(
         self,
-        event: str,
+        event: AnyEventName,
         matcher: Matcher | None = None,
         config: Config | None = None,
         *,
         hook_id: str | None = None,
-        vocabulary: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> Callable[[AnyHandler], AnyHandler]:
         """Registers the function below it. The arguments are those of `register_hook`."""
 
@@ -149,15 +130,21 @@ class HookClient:
 
         return register
 
+    if TYPE_CHECKING:
+        hook: DeclareClientHook
+        """Registers the function below it. The arguments are those of `register_hook`."""
+    else:
+        hook = _declare
+
     def register_hook(
         self,
-        event: str,
+        event: AnyEventName,
         handler: Handler,
         *,
         matcher: Matcher | None = None,
         config: Config | None = None,
         hook_id: str | None = None,
-        vocabulary: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> str:
         """Registers a handler, and returns its id at once; `await ready(id)` for the server's word.
 
@@ -166,13 +153,15 @@ class HookClient:
         dict of `priority` (lower is earlier),
         `timeout` in milliseconds, `async_` (nothing waits for it), and `fail_behavior`, `continue`
         or `block`. `vocabulary` is whose words event, fields and answer are: the engine's own,
-        `native`, or `a3s`, which is the default for events that A3S has. Raises ValueError or
+        `native`, or `a3s`, which is the default for events that A3S alone has. Raises ValueError or
         TypeError for what no server would take.
 
         Without a running event loop it is sent when the client connects.
         """
+        name = name_of(event)
+        vocabulary = vocabulary or vocabulary_of(name, self._prefers_a3s)
         registration = self._session.registry.add(
-            event, handler, matcher, config, hook_id, vocabulary or vocabulary_of(event)
+            name, handler, matcher, config, hook_id, vocabulary
         )
         try:
             encode(registration.fields)  # What cannot be sent is an error here.
@@ -211,12 +200,12 @@ class HookClient:
     @contextlib.asynccontextmanager
     async def temporary_hook(
         self,
-        event: str,
+        event: AnyEventName,
         handler: Handler,
         *,
         matcher: Matcher | None = None,
         config: Config | None = None,
-        vocabulary: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> AsyncIterator[str]:
         """Registers a handler for a block: it is in force when the block begins. Gives its id."""
         hook_id = self.register_hook(
@@ -230,9 +219,9 @@ class HookClient:
 
     # Asking the engine.
 
-    async def fire(
+    async def _fire(
         self,
-        event: str,
+        event: EventName | CustomEvent,
         payload: Mapping[str, Any],
         *,
         deadline_ms: int | None = None,
@@ -248,9 +237,15 @@ class HookClient:
         )
         return outcome_of(response)
 
+    if TYPE_CHECKING:
+        fire: Fire
+        """Runs the hooks of an event of the engine's, and returns what they came to."""
+    else:
+        fire = _fire
+
     async def request(
         self,
-        event: str,
+        event: EventName | CustomEvent,
         payload: Mapping[str, Any],
         *,
         deadline_ms: int | None = None,
@@ -259,7 +254,7 @@ class HookClient:
         inputs: bool = False,
     ) -> dict[str, Any]:
         """The same, and returns the whole response, whatever became of it."""
-        message: dict[str, Any] = {"eventName": event, "input": dict(payload)}
+        message: dict[str, Any] = {"eventName": name_of(event), "input": dict(payload)}
         if deadline_ms is not None:
             message["deadlineMs"] = deadline_ms
         if correlation_id is not None:
@@ -268,15 +263,40 @@ class HookClient:
             message["streams"] = True
         if inputs:
             message["inputs"] = True
+        await self._connected(message)
+        response = await self._session.requests.ask(message)
+        return self._warned(response)
+
+    async def _connected(self, message: dict[str, Any]) -> None:
+        """Waits for the connection over which a message is to be sent that asks for something."""
         self._session.asks = True
         if not self._session.connection.is_connected:
             encode(message)  # What cannot be sent is an error before anything is waited for.
             await self._session.connection.connected()
-        response = await self._session.requests.ask(message)
-        if self._session.warning is not None:
-            response["warnings"] = [self._session.warning, *(response.get("warnings") or [])]
-            self._session.warning = None
-        return response
+
+    def _warned(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Adds the warning of a private server to the first answer."""
+        warning, self._session.warning = self._session.warning, None
+        if warning is not None:
+            answer["warnings"] = [warning, *(answer.get("warnings") or [])]
+        return answer
+
+    async def bridge(
+        self, agent: str, event: str, said: str, *, deadline_ms: int | None = None
+    ) -> dict[str, Any]:
+        """Asks in an agent's own format, as `hook bridge` does: `stdout`, `stderr`, `exitCode`.
+
+        Raises RequestFailed without an answer.
+        """
+        message: dict[str, Any] = {"agent": agent, "event": event, "said": said}
+        if deadline_ms is not None:
+            message["deadlineMs"] = deadline_ms
+        await self._connected(message)
+        answer = await self._session.requests.ask({"type": "hook-bridge", **message})
+        if answer["type"] != "hook-bridged":
+            outcome_of(answer)
+            raise HookProtocolError("a hook-bridge was answered as another request")
+        return answer
 
     async def cancel(self, correlation_id: str) -> None:
         """Ends the hooks of a request of this client's, which is answered all the same."""
@@ -286,8 +306,7 @@ class HookClient:
 
     async def subscribe(self, callback: Callback) -> None:
         """Tells `callback` of each start and end of a hook, on the event loop; a second call
-        replaces the first callback. Over a socket these are the hooks of this client's requests,
-        over gRPC those of all."""
+        replaces the first callback. These are the hooks of this client's requests."""
         self._session.asks = True
         await self._session.connection.connected()
         is_first = self._session.on_progress is None
@@ -297,7 +316,8 @@ class HookClient:
 
     async def set_hook_audit_level(self, level: str, on_audit: Callback = _print_audit) -> None:
         """Tells `on_audit` what happens to hooks, also for other clients: `info`,
-        `decisions`, which are also those that allow, `verbose`, or `off`. By default the entries go to standard error, as lines of JSON."""
+        `decisions`, which are also those that allow, `verbose`, or `off`. By default the entries go
+        to standard error, as lines of JSON."""
         if level not in _LEVELS:
             raise ValueError(f"an audit level is one of {', '.join(_LEVELS)}, not {level!r}")
         await self._session.connection.connected()
@@ -308,6 +328,34 @@ class HookClient:
         """Makes the server read its settings again; `success`, `totalHooks`, `warnings`."""
         await self._session.connection.connected()
         return await self._session.reload()
+
+    # Triggers, as `hook_sdk.agent` uses them.
+
+    async def trigger(
+        self,
+        message: dict[str, Any],
+        services: Mapping[str, Service] | None = None,
+        on_part: Part | None = None,
+    ) -> dict[str, Any]:
+        """Runs a trigger of the server's (`hook-trigger`), and returns its result.
+
+        `services` are the functions that it calls back. Raises HookError without a result.
+        """
+        await self._connected(message)
+        result = await self._session.triggers.run(message, services or {}, on_part)
+        return self._warned(result)
+
+    async def send_chunk(self, trigger_id: str, chunk: dict[str, Any]) -> None:
+        """Sends a chunk of a model's stream to its trigger, and waits while much is unsent."""
+        await self._session.triggers.send_chunk(trigger_id, chunk)
+
+    async def invoke(self, function: Callable[[Any], object], given: object, name: str) -> object:
+        """Calls a function: an async one here, a plain one on a thread. `name` is of its result."""
+
+        def late(_: object) -> None:
+            self._session.on_problem(f"{name} was dropped: it came too late")
+
+        return await invoke(function, (given,), self._session.threads, late)
 
     # Asking the host.
 
@@ -380,5 +428,10 @@ class HookClient:
         await self.close()
 
 
-A3sClient = HookClient
-"""The same class under the name that A3S has for it."""
+class A3sClient(HookClient):
+    """The same client, for which a name that the engine and A3S both have is A3S's event."""
+
+    _prefers_a3s = True
+
+    if TYPE_CHECKING:
+        hook: DeclareA3sHook  # type: ignore[assignment]

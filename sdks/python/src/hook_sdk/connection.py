@@ -24,6 +24,7 @@ class Listener(Protocol):
 
     def client_hello(self) -> dict[str, Any]:
         """What the server is told of this client, but for the token."""
+        ...
 
     def on_message(self, message: dict[str, Any]) -> None:
         """A message came. May raise HookError, which is reported."""

@@ -63,6 +63,10 @@ class HostCallError(_Coded):
     """The host did not do what a handler asked for; `unsupported` where it does not offer it."""
 
 
+class HookStopped(HookError):
+    """Hooks stop the agent, or could not be asked whether it may begin."""
+
+
 class CallCancelled(HostCallError):
     """The call that the handler answers was cancelled while it waited for its host."""
 

@@ -1,7 +1,7 @@
 """The events that handlers are told, with attributes in snake_case.
 
-A handler of one of A3S's events gets the class of that name; one of any other event, in the
-engine's own words, gets a plain `HookEvent`, whose attributes are the event's fields.
+A handler of one of A3S's events gets the class of that name from here, one of an event in the
+engine's own words the class from `native_events`, and one of any other event a `HookEvent`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .registering import Vocabulary
+
 
 class HookEvent(Fields):
     """One event. An attribute that is not there raises AttributeError; optional ones are None."""
 
-    event_type: str
     session_id: str
-    timestamp: int
-    """Milliseconds since 1970; a text in ISO 8601 in the engine's own words."""
-    metadata: Fields
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict.__repr__(self)})"
 
 
-class _ToolEvent(HookEvent):
+class A3sEvent(HookEvent):
+    """An event of A3S."""
+
+    event_type: str
+    timestamp: int
+    """Milliseconds since 1970."""
+    metadata: Fields
+
+
+class _ToolEvent(A3sEvent):
     tool: str
     args: Fields
 
@@ -38,10 +45,21 @@ class PreToolUseEvent(_ToolEvent):
     context: Fields
 
 
-class PostToolUseEvent(_ToolEvent):
-    """After a tool ran. `result` has `success`, `output`, maybe `exit_code`, `duration` (ms)."""
+class A3sToolResult(Fields):
+    """The result of a tool."""
 
-    result: Fields
+    _optional = frozenset(("exit_code", "duration"))
+    success: bool
+    output: str
+    exit_code: int | None
+    duration: float | None
+    """Milliseconds."""
+
+
+class PostToolUseEvent(_ToolEvent):
+    """After a tool ran."""
+
+    result: A3sToolResult
 
 
 class ToolErrorEvent(_ToolEvent):
@@ -71,7 +89,7 @@ class PermissionDeniedEvent(_ToolEvent):
     reason: str | None
 
 
-class GenerateStartEvent(HookEvent):
+class GenerateStartEvent(A3sEvent):
     """Before the model is called. `model` has `name` and the settings of the call; `tools` are
     names."""
 
@@ -82,16 +100,36 @@ class GenerateStartEvent(HookEvent):
     tools: list[str] | None
 
 
-class GenerateEndEvent(HookEvent):
-    """After the model answered. `response` has `text`, `tool_calls`, `usage`, `duration` (ms)."""
+class A3sUsage(Fields):
+    """The tokens of a call of the model."""
+
+    _optional = frozenset(("prompt_tokens", "completion_tokens", "total_tokens"))
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    total_tokens: int | None
+
+
+class A3sGeneration(Fields):
+    """A model's answer."""
+
+    _optional = frozenset(("text", "tool_calls", "usage", "duration"))
+    text: str | None
+    tool_calls: list[Any] | None
+    usage: A3sUsage | None
+    duration: float | None
+    """Milliseconds."""
+
+
+class GenerateEndEvent(A3sEvent):
+    """After the model answered."""
 
     _optional = frozenset(("prompt", "model"))
     prompt: str | None
-    response: Fields
+    response: A3sGeneration
     model: Any
 
 
-class SessionStartEvent(HookEvent):
+class SessionStartEvent(A3sEvent):
     """A session began."""
 
     _optional = frozenset(("source", "model", "system_prompt"))
@@ -100,7 +138,7 @@ class SessionStartEvent(HookEvent):
     system_prompt: str | None
 
 
-class SessionEndEvent(HookEvent):
+class SessionEndEvent(A3sEvent):
     """A session ended."""
 
     _optional = frozenset(("reason", "total_tokens", "total_tool_calls", "duration"))
@@ -110,7 +148,7 @@ class SessionEndEvent(HookEvent):
     duration: float | None
 
 
-class PreCompactEvent(HookEvent):
+class PreCompactEvent(A3sEvent):
     """Before the context is compacted. `messages` are the agent's own."""
 
     _optional = frozenset(("trigger", "messages", "used_tokens", "max_tokens"))
@@ -120,19 +158,17 @@ class PreCompactEvent(HookEvent):
     max_tokens: int | None
 
 
-class PostCompactEvent(HookEvent):
+class PostCompactEvent(A3sEvent):
     """After the context was compacted."""
 
-    _optional = frozenset(
-        ("trigger", "summary", "message_count_before", "message_count_after")
-    )
+    _optional = frozenset(("trigger", "summary", "message_count_before", "message_count_after"))
     trigger: str | None
     summary: str | None
     message_count_before: int | None
     message_count_after: int | None
 
 
-class ContextWarningEvent(HookEvent):
+class ContextWarningEvent(A3sEvent):
     """The context is used up to a threshold."""
 
     _optional = frozenset(("used_tokens", "max_tokens", "threshold"))
@@ -141,7 +177,7 @@ class ContextWarningEvent(HookEvent):
     threshold: float | None
 
 
-_A3S = {
+_A3S: dict[str, type[HookEvent]] = {
     "PreToolUse": PreToolUseEvent,
     "PostToolUse": PostToolUseEvent,
     "ToolError": ToolErrorEvent,
@@ -158,13 +194,33 @@ _A3S = {
 }
 
 
-def vocabulary_of(name: str) -> str:
-    """Whose words an event is told in where nothing else is said: A3S's where it has the event."""
-    return "a3s" if name in _A3S else "native"
+class CustomEvent:
+    """The name of an event that settings, a host or a client declare."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def name_of(event: str | CustomEvent) -> str:
+    """Returns the name of an event."""
+    return event if isinstance(event, str) else event.name
+
+
+def vocabulary_of(name: str, prefers_a3s: bool = False) -> Vocabulary:
+    """Returns the vocabulary of an event by default: the engine's own, if it has the event.
+
+    With `prefers_a3s` it is A3S's, if that has it.
+    """
+    from .native_events import NATIVE
+
+    return "a3s" if name in _A3S and (prefers_a3s or name not in NATIVE) else "native"
 
 
 def event_of(vocabulary: str, name: str, told: dict[str, Any]) -> HookEvent:
     """What was told of an event, as the class for it."""
-    kind = _A3S.get(name, HookEvent) if vocabulary == "a3s" else HookEvent
-    event: HookEvent = kind(told)
+    from .native_events import NATIVE
+
+    event: HookEvent = (_A3S if vocabulary == "a3s" else NATIVE).get(name, HookEvent)(told)
     return event

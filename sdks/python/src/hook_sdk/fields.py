@@ -18,7 +18,13 @@ def snake_case(name: str) -> str:
     return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
 
 
-class Fields(dict):  # type: ignore[type-arg]  # its type of values would have to be evaluated
+if TYPE_CHECKING:
+    _Object = dict[str, Any]
+else:
+    _Object = dict
+
+
+class Fields(_Object):
     """A JSON object: a dict whose keys are attributes, too, in snake_case or camelCase.
 
     An attribute is looked for as it is written, then in the other case. Keys that are names of
@@ -28,7 +34,12 @@ class Fields(dict):  # type: ignore[type-arg]  # its type of values would have t
 
     _optional: frozenset[str] = frozenset()
 
-    def __getattr__(self, name: str) -> Any:
+    if not TYPE_CHECKING:  # An attribute that a class does not have is a mistake.
+
+        def __getattr__(self, name: str) -> Any:
+            return self._attribute(name)
+
+    def _attribute(self, name: str) -> Any:
         if name.startswith("__"):  # Python's own protocols look for these.
             raise AttributeError(name)
         key = name

@@ -75,10 +75,13 @@ class HostServices:
         """The methods that are offered."""
         return sorted(self._services)
 
-    def serve(self, message: dict[str, Any]) -> None:
-        """A `hook-host-call` of the server's. Raises HookProtocolError where it has no id."""
+    def serve(self, message: dict[str, Any], of_trigger: HostService | None = None) -> None:
+        """A `hook-host-call` of the server's. Raises HookProtocolError where it has no id.
+
+        `of_trigger` is the function of the trigger that the call is part of: triggers bound it.
+        """
         number, method = text_of(message, "hostCallId"), text_of(message, "method")
-        if len(self._tasks) >= MAX_SERVED:
+        if of_trigger is None and len(self._tasks) >= MAX_SERVED:
             why = f"{MAX_SERVED} host calls are under way already"
             self._answer(number, _error("limit_exceeded", why))
             return
@@ -88,7 +91,7 @@ class HostServices:
         token = message.get("runToken")
         context = contextvars.copy_context()
         context.run(run_token.set, token if isinstance(token, str) else None)
-        serving = self._serve(number, method, params)
+        serving = self._serve(number, method, params, of_trigger)
         task = context.run(asyncio.get_running_loop().create_task, serving)
         self._tasks[number] = task
 
@@ -103,13 +106,15 @@ class HostServices:
 
         Raises HookProtocolError where it has no id.
         """
-        task = self._tasks.get(text_of(message, "hostCallId"))
+        task = self._tasks.pop(text_of(message, "hostCallId"), None)
         if task is not None:
             task.cancel()
 
-    async def call(self, method: str, params: dict[str, Any]) -> Any:
+    async def call(
+        self, method: str, params: dict[str, Any], service: HostService | None = None
+    ) -> Any:
         """Does it here, without a server. Raises HostCallError where it is not offered."""
-        service = self._services.get(method)
+        service = service or self._services.get(method)
         if service is None:
             raise HostCallError("unsupported", f"this program does not offer {method}")
 
@@ -120,12 +125,19 @@ class HostServices:
 
     def drop(self) -> None:
         """Nobody waits for these any more."""
-        for task in self._tasks.values():
+        tasks, self._tasks = self._tasks, {}
+        for task in tasks.values():
             task.cancel()
 
-    async def _serve(self, number: str, method: str, params: dict[str, Any]) -> None:
+    async def _serve(
+        self, number: str, method: str, params: dict[str, Any], service: HostService | None
+    ) -> None:
         try:
-            answer = {"result": await self.call(method, params)}
+            answer = {"result": await self.call(method, params, service)}
+        except asyncio.CancelledError as error:
+            if self._tasks.get(number) is not asyncio.current_task():
+                raise
+            answer = _error("cancelled", error_text(error))  # The service did that by itself.
         except HostCallError as error:  # What it says by that is its answer.
             answer = _error(error.code, error.message)
         except Exception as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .errors import HookProtocolError, RequestFailed
 from .fields import Fields
@@ -20,7 +20,7 @@ class Outcome(Fields):
         ("reason", "system_message", "stop_reason", "modified", "additional_context", "error")
     )
 
-    decision: str
+    decision: Literal["proceed", "ask", "retry", "block", "stop"]
     reason: str | None
     modified: Fields | None
     """What hooks changed; of a tool's arguments `tool_input(original)` makes what is to run."""

@@ -5,10 +5,29 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Literal, TypedDict
 
-    Matcher = str | Mapping[str, str | list[str]]
-    Config = Mapping[str, int | str | bool]
+    FailBehavior = Literal["continue", "block"]
+    Vocabulary = Literal["native", "a3s"]
+
+    class MatcherFields(TypedDict, total=False):
+        """The conditions of a matcher, which all must hold."""
+
+        kind: str | list[str]
+        tool: str | list[str]
+        tool_pattern: str | list[str]
+        path_pattern: str | list[str]
+        command_pattern: str | list[str]
+
+    class Config(TypedDict, total=False):
+        """The configuration of a hook."""
+
+        priority: int
+        timeout: int
+        async_: bool
+        fail_behavior: FailBehavior
+
+    Matcher = str | MatcherFields
 
 MATCHER_KEYS = {
     "kind": "kind",
@@ -53,7 +72,7 @@ def wire_config(config: Config | None) -> dict[str, Any]:
     return translated
 
 
-def _translated(given: Mapping[str, Any], names: dict[str, str], of: str) -> dict[str, Any]:
+def _translated(given: Mapping[str, object], names: dict[str, str], of: str) -> dict[str, Any]:
     unknown = sorted(str(key) for key in given if key not in names)
     if unknown:
         known = ", ".join(name for name in names if not name.endswith("_"))

@@ -1,4 +1,4 @@
-"""The requests of this client that are not answered yet."""
+"""The requests, or triggers, of this client that are not answered yet."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .errors import HookConnectionError, HookError, HookProtocolError
-
-_ID = re.compile(rb'"correlationId"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
+from .errors import HookError, HookProtocolError
 
 run_token: contextvars.ContextVar[str | None] = contextvars.ContextVar("run_token", default=None)
 """What tells the server that a request is part of another one."""
@@ -24,10 +22,20 @@ DOUBT_SECONDS = 30.0
 
 
 class Requests:
-    """Requests by their ids, and their responses."""
+    """Requests of one kind by their ids, and their responses."""
 
-    def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        send: Callable[[dict[str, Any]], None],
+        kind: str = "hook-execution-request",
+        cancel: str = "hook-cancel",
+        id_field: str = "correlationId",
+    ) -> None:
+        """`kind` and `cancel` are types of messages, `id_field` is the id's name in all of them."""
         self._send = send
+        self._kind, self._cancel, self._id_field = kind, cancel, id_field
+        named = rb'"%s"\s*:\s*("(?:[^"\\]|\\.){0,2000}")' % id_field.encode()
+        self._named = re.compile(named)
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
         # Their responses come all the same.
@@ -37,7 +45,7 @@ class Requests:
 
     async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Sends a request and waits for its response. Cancelled, it ends the request's hooks."""
-        number = message.setdefault("correlationId", f"py-{next(self._numbers)}")
+        number = message.setdefault(self._id_field, f"py-{next(self._numbers)}")
         if number in self._waiting:
             raise ValueError(f"a request {number!r} is under way already")
         # Inside of a host service, or where this program is a hook itself (protocol, section 6).
@@ -46,12 +54,12 @@ class Requests:
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:
-            self._send({"type": "hook-execution-request", **message})
+            self._send({"type": self._kind, **message})
             return await answer
         except asyncio.CancelledError:
             self._given_up.append(number)
             try:
-                self._send({"type": "hook-cancel", "correlationId": number})
+                self._send({"type": self._cancel, self._id_field: number})
             except HookError:
                 pass  # The server is gone, and its hooks with it.
             raise
@@ -60,11 +68,12 @@ class Requests:
 
     def answered(self, message: dict[str, Any]) -> None:
         """A response. Raises HookProtocolError for one that nothing waits for."""
-        number = message.get("correlationId")
+        number = message.get(self._id_field)
         if not isinstance(number, str):
             # It may have been the answer of any of them.
-            self.broken(b"", "a response says not what it answers")
-            raise HookProtocolError("a response says not what it answers")
+            error = HookProtocolError("a response says not what it answers")
+            self.doubt(error)
+            raise error
         answer = self._waiting.get(number)
         if answer is not None and not answer.done():
             answer.set_result(message)
@@ -73,20 +82,20 @@ class Requests:
         else:
             raise HookProtocolError(f"a response came that nothing waits for: {_said(message)}")
 
-    def broken(self, line: bytes, problem: str) -> None:
-        """A line came that is no message. The request that it names gets it for its answer.
-
-        Where it names none, it may have been the answer of any of them: those get their time.
-        """
-        error = HookProtocolError(f"the server sent a line that is no message: {problem}")
-        for found in reversed(_ID.findall(line)):
+    def broken(self, line: bytes, error: HookError) -> bool:
+        """Fails the request that is named in a line that is no message. False if none is."""
+        for found in reversed(self._named.findall(line)):
             try:
                 answer = self._waiting.get(json.loads(found))
             except ValueError:
                 continue
             if answer is not None and not answer.done():
                 answer.set_exception(error)
-                return
+                return True
+        return False
+
+    def doubt(self, error: HookError) -> None:
+        """Fails all requests after a while: any of their responses may have been a lost one."""
         in_doubt = list(self._waiting.values())
         if not in_doubt:
             return
@@ -100,7 +109,7 @@ class Requests:
         timer = asyncio.get_running_loop().call_later(self.doubt_seconds, give_up)
         self._doubts.add(timer)
 
-    def lost(self, error: HookConnectionError) -> None:
+    def lost(self, error: HookError) -> None:
         """The connection is gone: no response comes any more."""
         for timer in self._doubts:
             timer.cancel()

@@ -5,7 +5,20 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Literal, TypedDict
+
+    ActionName = Literal["continue", "block", "retry", "skip"]
+
+    class _Action(TypedDict):
+        action: ActionName
+
+    class Action(_Action, total=False):
+        """An answer as a dict, in the words of both vocabularies."""
+
+        reason: str | None
+        delay: int | None
+        modified: dict[str, Any] | None
+
 
 _ACTIONS = ("continue", "block", "retry", "skip")
 _KEYS = frozenset(("action", "reason", "delay", "modified"))
@@ -22,7 +35,7 @@ class HookResponse:
 
     def __init__(
         self,
-        action: str,
+        action: ActionName,
         *,
         reason: str | None = None,
         delay_ms: int | None = None,
@@ -30,7 +43,7 @@ class HookResponse:
     ) -> None:
         if action not in _ACTIONS:
             raise ValueError(f"the action {action!r} is none of {', '.join(_ACTIONS)}")
-        if reason is not None and not isinstance(reason, str):
+        if not isinstance(reason, str | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"a reason is a string, not {reason!r}")
         if delay_ms is not None and (type(delay_ms) is not int or delay_ms < 0):
             raise ValueError(f"a delay is a whole number of milliseconds, not {delay_ms!r}")
@@ -100,6 +113,11 @@ class HookResponse:
                 specific["toolInputReplaces"] = True
             output["hookSpecificOutput"] = specific
         return output
+
+
+if TYPE_CHECKING:
+    AnyAnswer = HookResponse | Mapping[str, Any]
+    """An answer to an event that this package does not know: its fields are the event's own."""
 
 
 def answer_fields(returned: object, vocabulary: str) -> dict[str, Any]:

@@ -21,23 +21,9 @@ a value.
 
 from __future__ import annotations
 
-from .events import HookEvent
-from .responses import HookResponse
-from .worker_api import Worker
-
-__all__ = [
-    "HookEvent",
-    "HookResponse",
-    "Worker",
-    "cancelled",
-    "confirm",
-    "execute_tool",
-    "generate",
-    "hook",
-    "host_call",
-    "log",
-    "serve",
-]
+from .events import HookEvent as HookEvent
+from .responses import HookResponse as HookResponse
+from .worker_api import Worker as Worker
 
 _worker = Worker()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .errors import HookError
+from .events import CustomEvent, name_of
 from .lines import PROTOCOL
 from .registering import registration_fields, wire_config, wire_matcher
 from .worker_calls import WorkerCalls, WorkerHook
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
-    from .registering import Matcher
+    from .registering import FailBehavior, Matcher
+    from .typed import DeclareWorkerHook
 
     # A handler may name the class of its event.
     AnyHandler = TypeVar("AnyHandler", bound=Callable[[Any], object])
@@ -25,16 +27,16 @@ class Worker:
         self._hooks: dict[str, WorkerHook] = {}
         self._calls: WorkerCalls | None = None
 
-    def hook(
+    def _declare(
         self,
-        event: str,
+        event: str | CustomEvent,
         matcher: Matcher | None = None,
         *,
         id: str | None = None,
         vocabulary: str = "native",
         priority: int | None = None,
         timeout: int | None = None,
-        fail_behavior: str | None = None,
+        fail_behavior: FailBehavior | None = None,
         async_: bool | None = None,
     ) -> Callable[[AnyHandler], AnyHandler]:
         """Declares the function below it as the handler of an event.
@@ -51,7 +53,8 @@ class Worker:
             "fail_behavior": fail_behavior,
             "async_": async_,
         }
-        config = wire_config({key: value for key, value in given.items() if value is not None})
+        named: Any = {key: value for key, value in given.items() if value is not None}
+        config = wire_config(named)
         on_wire = wire_matcher(matcher)
 
         def declare(handler: AnyHandler) -> AnyHandler:
@@ -62,11 +65,17 @@ class Worker:
                 raise ValueError(
                     f"there are two handlers with the id {hook_id!r}; give one an `id`"
                 )
-            declared = registration_fields(hook_id, event, vocabulary, on_wire, config)
+            declared = registration_fields(hook_id, name_of(event), vocabulary, on_wire, config)
             self._hooks[hook_id] = WorkerHook(handler, declared)
             return handler
 
         return declare
+
+    if TYPE_CHECKING:
+        hook: DeclareWorkerHook
+        """Declares the function below it as the handler of an event."""
+    else:
+        hook = _declare
 
     def serve(self) -> None:
         """Answers calls until the engine ends it; then returns, and the program is to end.

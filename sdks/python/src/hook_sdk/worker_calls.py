@@ -183,7 +183,8 @@ class WorkerCalls:
         event: HookEvent = event_of(hook.vocabulary, event_name, told)
         returned = hook.handler(event)
         if hasattr(returned, "__await__"):
-            returned = _run(returned)
+            awaited: Any = returned
+            returned = _run(awaited)
         # That a handler has nothing to say then is no news.
         if call.cancelled and returned is not None:
             dropped = f"the answer to {event_name} was dropped"

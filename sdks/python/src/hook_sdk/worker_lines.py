@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
         def answer(self, call: AnyCall, message: dict[str, Any]) -> dict[str, Any]:
             """Runs the handler of a call, on any thread; what is to be answered."""
+            ...
 
         def reply(self, call: AnyCall, answer: dict[str, Any]) -> None:
             """Answers a call, on any thread."""

@@ -27,6 +27,7 @@ class Transport(Protocol):
         Raises BadLine for something that is none, after which the next one may be received, and
         HookConnectionError when the connection is over.
         """
+        ...
 
     async def close(self) -> None:
         """Ends the connection. Never raises."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..engine import find_engine
 from ..errors import HookConnectionError
 from ..place import exists, nearest_project, socket_of
 from . import Transport
@@ -44,7 +44,10 @@ class Lines:
         if (known := named or self._shared) is not None:
             return await connect_socket(known)
         if self.command:
-            return await start_child(self.command, self.report)
+            program, *arguments = self.command
+            if program == "hook":
+                program = find_engine(self.environment, self.report)
+            return await start_child([program, *arguments], self.report)
         project = self.project or nearest_project(".", self.environment)
         own = socket_of(project, self.environment)
         if own is not None and exists(own):
@@ -61,12 +64,14 @@ class Lines:
         missing = f"no hook server listens at {own}"
         if not self.may_be_private():
             raise HookConnectionError(f"{missing}; `hook serve --socket` in the project starts one")
-        if shutil.which("hook", path=self.environment.get("PATH")) is None:
-            raise HookConnectionError(f"{missing}, and there is no `hook` in the path to start one")
+        try:
+            engine = find_engine(self.environment, self.report)
+        except HookConnectionError as error:
+            raise HookConnectionError(f"{missing}, and {error}") from None
         notice = (
             f"{missing}, so a private one was started, with the hooks of settings alone: hooks that"
             " other programs register are not asked"
         )
         self.report(notice)
-        command = ["hook", "serve", "--stdio", "--project", os.fspath(project)]
+        command = [engine, "serve", "--stdio", "--project", os.fspath(project)]
         return await start_child(command, self.report, notice)

@@ -1,0 +1,327 @@
+"""What goes on over a client's connection: who a message is for, and what a new one begins with."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from .calls import Calls
+from .connection import Connection
+from .errors import (
+    HookConnectionError,
+    HookError,
+    HookProtocolError,
+    RegistrationError,
+)
+from .host import HostCalls, HostService, HostServices
+from .listing import RegisteredHook, read_list
+from .registry import Registration, Registry, read_refusal
+from .requests import Requests
+from .threads import Threads
+from .transports.choice import Open
+from .triggers import Triggers
+from .waiting import within
+
+CLOSING_SECONDS = 2.0
+"""How long a server may take to forget the hooks of a client that ends."""
+
+Callback = Callable[[dict[str, Any]], object]
+Replies = collections.deque["asyncio.Future[dict[str, Any]]"]
+
+
+class ClientSession:
+    """The parts of a client, and the messages between them and the server."""
+
+    def __init__(
+        self,
+        open_transport: Open,
+        host_services: Mapping[str, HostService],
+        max_threads: int,
+        report: Callable[[str], None],
+        on_refused: Callable[[RegistrationError], None],
+    ) -> None:
+        self.connection = Connection(open_transport, self)
+        self.threads = Threads(max_threads)
+        self.registry = Registry(self._refused)
+        self.calls = Calls(self.registry, self.threads, self.connection.send, self.on_problem)
+        self.host_calls = HostCalls(self.calls.send)
+        self.host_services = HostServices(
+            host_services, self.threads, self.connection.send, self.on_problem
+        )
+        self.requests = Requests(self.connection.send)
+        self.triggers = Triggers(self.connection.send, self.connection.drain)
+        self.on_progress: Callback | None = None
+        self.on_audit: Callback | None = None
+        self.audit_level = "off"
+        self._report, self._on_refused = report, on_refused
+        # Replies come in the order of what they reply to.
+        self._lists: Replies = collections.deque()
+        self._reloads: Replies = collections.deque()
+        self._unregistering: dict[str, Replies] = {}
+        self.over = asyncio.Event()
+        """Set when the client is closed, or the server has refused one of its guards."""
+        self.refused_guard: RegistrationError | None = None
+        self.asks = False
+        """Whether this program has asked the engine, so that a private server is of use to it."""
+        self.warning: str | None = None
+        """What the next response warns of."""
+        self._is_synced = False
+        self._registers = False
+        self._resumed: asyncio.Future[list[str]] | None = None
+
+    # What the client does.
+
+    def announce(self, registration: Registration) -> None:
+        """Registers one more hook, now or when there is a connection."""
+        if not self._is_synced or registration.announced:
+            return
+        try:
+            self._announce(registration)
+        except HookConnectionError:
+            pass  # It is announced by the next one.
+
+    async def unregister(self, hook_id: str) -> bool:
+        """Takes a hook back; False where this client had none of that id."""
+        registration = self.registry.remove(hook_id)
+        if registration is None:
+            return False
+        was_refused = isinstance(registration.outcome, RegistrationError)
+        if registration.outcome is None:
+            registration.settle(
+                RegistrationError("unregistered", "it was taken back", None, hook_id, None)
+            )
+        if registration.announced and not was_refused:
+            replies = self._unregistering.setdefault(hook_id, collections.deque())
+            try:
+                await self._asked({"type": "hook-unregister", "hookId": hook_id}, replies)
+            except HookConnectionError:
+                pass  # The next connection does not have it.
+            finally:
+                if not replies:
+                    self._unregistering.pop(hook_id, None)
+        return True
+
+    async def list_hooks(self) -> list[RegisteredHook]:
+        """All hooks that are registered with the server."""
+        self._need_registrations()
+        return read_list(await self._asked({"type": "hook-list"}, self._lists))
+
+    async def reload(self) -> dict[str, Any]:
+        """Makes the server read its settings again."""
+        return await self._asked({"type": "hook-reload"}, self._reloads)
+
+    async def close(self) -> None:
+        """Ends everything. The server forgets the hooks at once, and waits for nobody."""
+        self.calls.drop()
+        self.host_services.drop()
+        hooks = self.registry.all()
+        self.registry.close()
+        # Also where the connection has only just begun.
+        taken_back = (self.unregister(hook.id) for hook in hooks)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await within(CLOSING_SECONDS, _all(taken_back))
+        await self.connection.close()
+        self.threads.close()
+        self.over.set()
+
+    # What the connection tells.
+
+    def client_hello(self) -> dict[str, Any]:
+        names = self.host_services.names
+        return {"hostServices": names} if names else {}
+
+    async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
+        self._registers = isinstance(hello.get("clientToken"), str)
+        self.warning = self.connection.notice
+        if self.on_progress is not None:
+            self.connection.send({"type": "hook-subscribe"})
+        if self.audit_level != "off":
+            self.connection.send({"type": "hook-audit", "level": self.audit_level})
+        known = await self._resume() if is_second and self._registers else []
+        if known:
+            self.calls.resume()
+        else:
+            self.calls.drop()
+        for hook_id in known:
+            registration = self.registry.get(hook_id)
+            if registration is None:
+                self.connection.send({"type": "hook-unregister", "hookId": hook_id})
+            else:
+                registration.announced = True
+                registration.settle(True)
+        for registration in self.registry.all():
+            if not registration.announced:
+                self._announce(registration)
+        self._is_synced = True
+
+    async def _resume(self) -> list[str]:
+        """The ids of this client's hooks that the server still has, if it knows the token."""
+        self._resumed = asyncio.get_running_loop().create_future()
+        try:
+            return await self._resumed
+        finally:
+            self._resumed = None
+
+    def on_message(self, message: dict[str, Any]) -> None:
+        take = _TAKES.get(message["type"])
+        if take is not None:
+            take(self, message)
+
+    def on_bad_line(self, line: bytes, problem: str) -> None:
+        if self.calls.refuse_broken(line, problem):
+            return
+        error = HookProtocolError(f"the server sent a line that is no message: {problem}")
+        if not self.requests.broken(line, error) and not self.triggers.broken(line, error):
+            self.requests.doubt(error)
+            self.triggers.doubt(error)
+
+    def on_lost(self, error: HookConnectionError) -> None:
+        self._is_synced = False
+        self.calls.hold()
+        self.requests.lost(error)
+        self.triggers.lost(error)
+        self.host_calls.lost()
+        self.host_services.drop()
+        self.registry.lost()
+        for replies in (self._lists, self._reloads, *self._unregistering.values()):
+            while replies:
+                reply = replies.popleft()
+                if not reply.done():
+                    reply.set_exception(error)
+        self._unregistering.clear()
+
+    def on_problem(self, problem: str) -> None:
+        self._report(problem)
+
+    # Parts of these.
+
+    def _refused(self, registration: Registration, error: RegistrationError) -> None:
+        self._on_refused(error)
+        if registration.is_guard:
+            self.refused_guard = self.refused_guard or error
+            self.over.set()
+
+    def _announce(self, registration: Registration) -> None:
+        """Raises HookConnectionError without a connection."""
+        try:
+            self._need_registrations()
+            if self.connection.notice is not None:
+                why = (
+                    f"nobody else asks the private server of this client: {self.connection.notice}"
+                )
+                raise RegistrationError("no_server", why, None, None, None)
+            self.connection.send({"type": "hook-register", **registration.fields})
+            registration.announced = True
+        except HookConnectionError:
+            raise
+        except HookError as error:
+            code = error.code if isinstance(error, RegistrationError) else "invalid_request"
+            why = error.message if isinstance(error, RegistrationError) else str(error)
+            said = {"code": code, "message": why}
+            self.registry.refused({**registration.fields, "error": said})
+
+    def _need_registrations(self) -> None:
+        if not self._registers:
+            why = "this server takes no registrations: it is of an earlier version"
+            raise RegistrationError("unsupported", why, None, None, None)
+
+    async def _asked(self, message: dict[str, Any], replies: Replies) -> dict[str, Any]:
+        reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.connection.send(message)
+        replies.append(reply)
+        return await reply
+
+    def _replied(self, message: dict[str, Any], replies: Replies | None) -> None:
+        if not replies:
+            raise HookProtocolError(f"a {message['type']} came that nothing waits for")
+        reply = replies.popleft()
+        if reply.done():
+            return  # Who waited was cancelled.
+        if message["type"] == "hook-error":
+            reply.set_exception(read_refusal(message))
+        else:
+            reply.set_result(message)
+
+    def _take_response(self, message: dict[str, Any]) -> None:
+        error = message.get("error")
+        if isinstance(error, dict) and 'no message "hook-trigger"' in str(error.get("message")):
+            error = HookProtocolError("the hook server is of a version that has no triggers")
+            self.triggers.lost(error)
+            raise error
+        self.requests.answered(message)
+
+    def _take_unregistered(self, message: dict[str, Any]) -> None:
+        replies = self._unregistering.get(str(message.get("hookId")))
+        if replies:
+            self._replied(message, replies)
+
+    def _take_error(self, message: dict[str, Any]) -> None:
+        request = message.get("request")
+        if request == "hook-hello" and read_refusal(message).code == "unknown_token":
+            self._take_resumed({"hookIds": []})
+        elif request == "hook-register":
+            self.registry.refused(message)
+        elif request == "hook-unregister":
+            self._take_unregistered(message)
+        elif request == "hook-list":
+            self._replied(message, self._lists)
+        else:
+            raise HookProtocolError(f"the server refused {request}: {read_refusal(message)}")
+
+    def _take_resumed(self, message: dict[str, Any]) -> None:
+        ids = message.get("hookIds")
+        if self._resumed is None or self._resumed.done() or not isinstance(ids, list):
+            raise HookProtocolError("a hook-resumed came that nothing waits for")
+        self._resumed.set_result([each for each in ids if isinstance(each, str)])
+
+    def _take_refused(self, message: dict[str, Any]) -> None:
+        """The server serves this client no more."""
+        error = HookConnectionError(f"the hook server refused: {message.get('message')}")
+        self.requests.lost(error)
+        self.triggers.lost(error)
+        raise error
+
+    def _tell(self, callback: Callback | None, message: dict[str, Any]) -> None:
+        if callback is None:
+            return
+        try:
+            callback(message)
+        except Exception as error:
+            self._report(f"a callback failed: {error!r}")
+
+
+_TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
+    "hook-call": lambda self, message: self.calls.start(message),
+    "hook-call-cancelled": lambda self, message: self.calls.cancel(message),
+    "hook-host-result": lambda self, message: self.host_calls.answered(message),
+    "hook-host-call": lambda self, message: self.host_services.serve(
+        message, self.triggers.service(message)
+    ),
+    "hook-host-call-cancelled": lambda self, message: self.host_services.cancel(message),
+    "hook-execution-response": ClientSession._take_response,
+    "hook-bridged": lambda self, message: self.requests.answered(message),
+    "hook-trigger-result": lambda self, message: self.triggers.answered(message),
+    "hook-trigger-chunk": lambda self, message: self.triggers.chunk(message),
+    "hook-registered": lambda self, message: self.registry.registered(message),
+    "hook-unregistered": ClientSession._take_unregistered,
+    "hook-hooks": lambda self, message: self._replied(message, self._lists),
+    "hook-reloaded": lambda self, message: self._replied(message, self._reloads),
+    "hook-error": ClientSession._take_error,
+    "hook-resumed": ClientSession._take_resumed,
+    "hook-refused": ClientSession._take_refused,
+    # The server still takes the answers of the calls that it waits for, and then ends.
+    "hook-close": lambda self, message: None,
+    "hook-started": lambda self, message: self._tell(self.on_progress, message),
+    "hook-finished": lambda self, message: self._tell(self.on_progress, message),
+    "hook-audit": lambda self, message: self._tell(self.on_audit, message),
+    "hook-lagged": lambda self, message: self._report(
+        f"progress was lost: {message.get('missed')} messages"
+    ),
+}
+
+
+async def _all(waited_for: Iterable[Awaitable[object]]) -> None:
+    await asyncio.gather(*waited_for, return_exceptions=True)

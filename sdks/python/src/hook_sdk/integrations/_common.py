@@ -1,0 +1,57 @@
+"""What integrations share: the tested versions, and what an outcome means to a library."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import metadata
+from typing import Any
+
+from ..errors import HookError, HookStopped
+from ..outcomes import Blocked, Interrupted, ModelOutcome, Stopped, ToolOutcome
+
+_warned: set[str] = set()
+
+
+def check_version(distribution: str, first: str, before: str) -> None:
+    """Warns, once, of a version of a library that is out of the tested range."""
+    try:
+        version = metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return
+    if _numbers(first) <= _numbers(version) < _numbers(before) or distribution in _warned:
+        return
+    _warned.add(distribution)
+    tested = f"hook-sdk was tested with {first} and later below {before}"
+    warnings.warn(f"{distribution} {version}: {tested}; check that hooks are asked", stacklevel=3)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    parts = []
+    for part in version.split("."):
+        if not part.isdigit():
+            break
+        parts.append(int(part))
+    return tuple(parts)
+
+
+def tool_text(outcome: ToolOutcome) -> str:
+    """Returns the text for the model. Raises HookStopped if the agent is to stop."""
+    if isinstance(outcome, Stopped):
+        raise HookStopped(outcome.reason)
+    return outcome.result.text
+
+
+def model_response(outcome: ModelOutcome) -> dict[str, Any]:
+    """Returns the response to use: of a model that is blocked, one with the reason.
+
+    Raises HookStopped if the agent is to stop, the error of the stream if that broke off, and
+    HookError if hooks could not be asked.
+    """
+    if isinstance(outcome, Stopped):
+        raise HookStopped(outcome.reason)
+    if isinstance(outcome, Interrupted):
+        raise outcome.error or HookError("the model's stream broke off")
+    if outcome.result is None:
+        error = outcome.error if isinstance(outcome, Blocked) else None
+        raise error or HookError("hooks block the model call, and there is no response")
+    return outcome.result

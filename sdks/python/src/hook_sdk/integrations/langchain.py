@@ -1,0 +1,486 @@
+"""Hooks for agents of LangChain and LangGraph (the extra `langchain`).
+
+    from langchain.agents import create_agent
+    from hook_sdk.integrations.langchain import HookMiddleware
+
+    agent = create_agent(model, tools, middleware=[HookMiddleware()])
+
+It asks about each tool call, each model call with its stream, and the end of a turn, from `invoke`,
+`ainvoke`, `stream` and `astream` alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from typing import Any, Literal, TypeVar
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain.agents.middleware.types import ModelRequest, ToolCallRequest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.types import Command
+from pydantic import PrivateAttr
+
+from .. import agent, sync
+from ..errors import HookClosedError, HookStopped
+from ..outcomes import Chunk, Continue, Done, Ran, Stopped, ToolCall, ToolOutcome, ToolResult
+from ..turns import Turn
+from ._common import check_version, model_response
+
+check_version("langchain", "1.5", "2")
+
+Result = TypeVar("Result")
+Chunks = Literal["complete", "each"]
+_ALONE: RunnableConfig = {"callbacks": []}
+"""The inner model tells nobody: what it says has not been seen by hooks yet."""
+
+
+class HookMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Puts hooks around the tools, the model and the turns of an agent.
+
+    With `chunks="each"` hooks see each chunk of a stream before it is shown, else the whole answer
+    after it. HookStopped ends the agent. Put it last, next to the tools and the model.
+    """
+
+    def __init__(
+        self, client: sync.HookClient | None = None, *, chunks: Chunks = "complete"
+    ) -> None:
+        """`client` is one with options of yours; else it makes one with the project's hooks."""
+        super().__init__()
+        self._hooks = _Hooks(client or sync.HookClient(), chunks)
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> Any:
+        returned: list[Any] = []
+
+        def run(tool_input: dict[str, Any]) -> ToolResult:
+            returned[:] = [handler(_with_args(request, tool_input))]
+            return _result(returned[0])
+
+        return _message(
+            request, sync.execute_tool(self._hooks.client, _call(request), run), returned
+        )
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        returned: list[Any] = []
+        here = _Here()
+
+        async def run(tool_input: dict[str, Any]) -> ToolResult:
+            returned[:] = [await here.run(handler, _with_args(request, tool_input))]
+            return _result(returned[0])
+
+        client = self._hooks.client
+        outcome = await here.there(client, agent.execute_tool(client.inner, _call(request), run))
+        return _message(request, outcome, returned)
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
+        return handler(request.override(model=hooked_model(self._hooks, request.model)))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]
+    ) -> Any:
+        return await handler(request.override(model=hooked_model(self._hooks, request.model)))
+
+    def before_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        turn = self._hooks.turn(state)
+        sync.Caller(self._hooks.client).wait(lambda: turn.begin({}))
+        return _begun(turn, state)
+
+    async def abefore_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        turn = self._hooks.turn(state)
+        await _Here().there(self._hooks.client, turn.begin({}))
+        return _begun(turn, state)
+
+    @hook_config(can_jump_to=["model"])
+    def after_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        turn = self._hooks.turn(state, is_over=True)
+        sync.Caller(self._hooks.client).wait(turn.close)
+        return _ended(turn)
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
+        turn = self._hooks.turn(state, is_over=True)
+        await _Here().there(self._hooks.client, turn.close())
+        return _ended(turn)
+
+
+class _Hooks:
+    def __init__(self, client: sync.HookClient, chunks: Chunks) -> None:
+        self.client, self.chunks = client, chunks
+
+    def turn(self, state: AgentState[Any], is_over: bool = False) -> Turn:
+        asked = [it for it in state["messages"] if isinstance(it, HumanMessage)]
+        turn = Turn(self.client.inner, asked[-1].text if asked else "", None)
+        if is_over:
+            turn.answer = state["messages"][-1].text
+        return turn
+
+
+class _Here:
+    """The event loop of the agent, beside that of the client."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
+
+    async def there(self, client: sync.HookClient, work: Coroutine[Any, Any, Result]) -> Result:
+        """Runs a coroutine on the client's loop; cancelled, it ends that."""
+        try:
+            loop = client.loop()
+        except HookClosedError:
+            work.close()
+            raise
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+    async def run(self, function: Callable[..., Awaitable[Result]], *given: Any) -> Result:
+        """Runs a function on the agent's loop; called on the client's."""
+
+        async def work() -> Result:
+            awaited = _coroutine(function(*given))
+            return await self._context.copy().run(self._loop.create_task, awaited)
+
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
+
+
+async def _coroutine(awaited: Awaitable[Result]) -> Result:
+    return await awaited
+
+
+def _call(request: ToolCallRequest) -> ToolCall:
+    call = request.tool_call
+    return ToolCall(call["name"], call["args"], call.get("id"))
+
+
+def _with_args(request: ToolCallRequest, args: dict[str, Any]) -> ToolCallRequest:
+    return request.override(tool_call={**request.tool_call, "args": args})
+
+
+def _result(returned: Any) -> ToolResult:
+    if not isinstance(returned, ToolMessage):
+        return ToolResult("")  # A Command changes the state; it has no text.
+    failure = returned.text if returned.status == "error" else None
+    content: Any = returned.content
+    return ToolResult(content, error=failure)
+
+
+def _message(request: ToolCallRequest, outcome: ToolOutcome, returned: list[Any]) -> Any:
+    if isinstance(outcome, Stopped):
+        raise HookStopped(outcome.reason)
+    if isinstance(outcome, Ran) and not outcome.is_changed and returned:
+        return returned[0]
+    content, failed = outcome.result.content, outcome.result.error is not None
+    status: Literal["success", "error"] = "error" if failed else "success"
+    if isinstance(outcome, Ran) and returned:
+        if isinstance(returned[0], Command):
+            return returned[0]
+        update = {"content": content, "status": status, "artifact": None}
+        return returned[0].model_copy(update=update)
+    call = request.tool_call
+    return ToolMessage(
+        content=content, tool_call_id=call.get("id") or "", name=call["name"], status=status
+    )
+
+
+def _begun(turn: Turn, state: AgentState[Any]) -> dict[str, Any] | None:
+    start = turn.start
+    if not isinstance(start, agent.Proceed):
+        raise HookStopped(start.reason)
+    asked = [it for it in state["messages"] if isinstance(it, HumanMessage)]
+    if not asked or start.prompt == asked[-1].text:
+        return None
+    return {"messages": [asked[-1].model_copy(update={"content": start.prompt})]}
+
+
+def _ended(turn: Turn) -> dict[str, Any] | None:
+    match turn.end:
+        case Continue(prompt=prompt):
+            return {"messages": [HumanMessage(prompt)], "jump_to": "model"}
+        case agent.Blocked(reason=reason) | Stopped(reason=reason):
+            raise HookStopped(reason)
+        case Done() | _:
+            return None
+
+
+def hooked_model(hooks: _Hooks, model: BaseChatModel) -> BaseChatModel:
+    """Returns a model with hooks around each of its calls."""
+    if isinstance(model, _HookedModel):
+        return model
+    made = _HookedModel(profile=getattr(model, "profile", None))
+    made._hooks, made._inner = hooks, model
+    return made
+
+
+class _HookedModel(BaseChatModel):
+    _hooks: Any = PrivateAttr(default=None)
+    _inner: Any = PrivateAttr(default=None)
+
+    @property
+    def _llm_type(self) -> str:
+        return f"hooked {self._inner._llm_type}"
+
+    def bind_tools(self, tools: Sequence[Any], **named: Any) -> Runnable[Any, AIMessage]:
+        return self.bind(tools=list(tools), **named)
+
+    def _request(
+        self, messages: list[BaseMessage], tools: list[Any], tool_choice: Any
+    ) -> dict[str, Any]:
+        name = getattr(self._inner, "model_name", None) or getattr(self._inner, "model", None)
+        request = {
+            "model": str(name or self._inner._llm_type),
+            "messages": convert_to_openai_messages(messages),
+            "tools": [convert_to_openai_tool(tool) for tool in tools],
+            "tool_choice": tool_choice,
+        }
+        return {key: value for key, value in request.items() if value not in (None, [])}
+
+    def _call(
+        self,
+        request: dict[str, Any],
+        messages: list[BaseMessage],
+        tools: list[Any],
+        named: dict[str, Any],
+    ) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
+        """Returns the model and the messages for a request as hooks left it."""
+        choice = request.get("tool_choice")
+        if isinstance(choice, dict) and "allowed_tools" in choice:
+            allowed = choice["allowed_tools"]
+            names = {it.get("function", it).get("name") for it in allowed.get("tools", ())}
+            tools = [it for it in tools if convert_to_openai_tool(it)["function"]["name"] in names]
+            choice = allowed.get("mode")
+        if choice == "none":
+            tools, choice = [], None
+        more = {**named} if choice is None else {**named, "tool_choice": choice}
+        model = self._inner.bind_tools(tools, **more) if tools else self._inner.bind(**named)
+        return model, _messages(request.get("messages", []), messages)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **named: Any,
+    ) -> ChatResult:
+        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
+        named = {**named, "stop": stop} if stop else named
+        answered: list[AIMessage] = []
+
+        def call(request: dict[str, Any]) -> dict[str, Any]:
+            model, given = self._call(request, messages, tools, named)
+            answered.append(model.invoke(given, _ALONE))
+            return _response(answered[-1])
+
+        request = self._request(messages, tools, choice)
+        answer = sync.call_model(self._hooks.client, "openai-chat", request, call)
+        return _generation(model_response(answer.finish()), answered)
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **named: Any,
+    ) -> ChatResult:
+        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
+        named = {**named, "stop": stop} if stop else named
+        answered: list[AIMessage] = []
+        here = _Here()
+
+        async def call(request: dict[str, Any]) -> dict[str, Any]:
+            model, given = self._call(request, messages, tools, named)
+            answered.append(await here.run(model.ainvoke, given, _ALONE))
+            return _response(answered[-1])
+
+        client = self._hooks.client
+        request = self._request(messages, tools, choice)
+        answer = agent.call_model(client.inner, "openai-chat", request, call)
+        outcome = await here.there(client, answer.finish())
+        return _generation(model_response(outcome), answered)
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **named: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
+        named = {**named, "stop": stop} if stop else named
+        parts = _Parts()
+
+        def call(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+            model, given = self._call(request, messages, tools, named)
+            for chunk in model.stream(given, _ALONE):
+                yield parts.sent(chunk)
+
+        request = self._request(messages, tools, choice)
+        with sync.call_model(
+            self._hooks.client, "openai-chat", request, call, chunks=self._hooks.chunks
+        ) as answer:
+            for part in answer:
+                if isinstance(part, Chunk):
+                    yield from parts.shown(part.chunk, run_manager)
+            outcome = answer.finish()
+        yield from parts.rest(model_response(outcome))
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **named: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
+        named = {**named, "stop": stop} if stop else named
+        parts, here, client = _Parts(), _Here(), self._hooks.client
+
+        async def call(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+            model, given = self._call(request, messages, tools, named)
+            stream = model.astream(given, _ALONE)
+            try:
+                while (chunk := await here.run(_following, stream)) is not None:
+                    yield parts.sent(chunk)
+            finally:
+                await here.run(stream.aclose)  # type: ignore[attr-defined]
+
+        request = self._request(messages, tools, choice)
+        answer = agent.call_model(
+            client.inner, "openai-chat", request, call, chunks=self._hooks.chunks
+        )
+        try:
+            while (part := await here.there(client, _following(answer))) is not None:
+                if isinstance(part, Chunk):
+                    for each in parts.shown(part.chunk, None):
+                        if run_manager is not None:
+                            await run_manager.on_llm_new_token(each.text, chunk=each)
+                        yield each
+            outcome = await here.there(client, answer.finish())
+        finally:
+            await here.there(client, answer.cancel())
+        for each in parts.rest(model_response(outcome)):
+            yield each
+
+
+async def _following(iterator: AsyncIterator[Result]) -> Result | None:
+    return await anext(iterator, None)
+
+
+class _Parts:
+    """The chunks of a stream: as the model gave them, and as hooks left them."""
+
+    def __init__(self) -> None:
+        self._sent: list[tuple[dict[str, Any], AIMessageChunk]] = []
+        self._text = ""
+        self._is_any = False
+
+    def sent(self, chunk: AIMessageChunk) -> dict[str, Any]:
+        delta: dict[str, Any] = {"role": "assistant", "content": chunk.text}
+        if chunk.tool_call_chunks:
+            delta["tool_calls"] = [
+                {
+                    "index": it.get("index") or 0,
+                    "id": it.get("id"),
+                    "type": "function",
+                    "function": {"name": it.get("name"), "arguments": it.get("args") or ""},
+                }
+                for it in chunk.tool_call_chunks
+            ]
+        made = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
+        self._sent.append((made, chunk))
+        return made
+
+    def shown(self, made: dict[str, Any], run_manager: Any) -> Iterator[ChatGenerationChunk]:
+        """Yields a chunk as the library has it: with its own fields, and the text of hooks."""
+        choices = made.get("choices") or [{}]
+        text = (choices[0].get("delta") or {}).get("content") or ""
+        message = AIMessageChunk(content=text)
+        for number, (sent, original) in enumerate(self._sent):
+            if _skeleton(sent) == _skeleton(made):
+                del self._sent[: number + 1]
+                update = {} if original.text == text else {"content": text}
+                message = original.model_copy(update=update)
+                break
+        self._text += text
+        self._is_any = True
+        chunk = ChatGenerationChunk(message=message)
+        if run_manager is not None:
+            run_manager.on_llm_new_token(text, chunk=chunk)
+        yield chunk
+
+    def rest(self, response: dict[str, Any]) -> Iterator[ChatGenerationChunk]:
+        """Yields the end of a stream. Raises HookStopped if hooks replaced what was shown."""
+        whole = response["choices"][0]["message"]
+        text = whole.get("content") or ""
+        if text == self._text:
+            if not self._is_any:
+                yield ChatGenerationChunk(message=AIMessageChunk(content=""))
+            return
+        if not self._text or text.startswith(self._text):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=text[len(self._text) :]))
+            return
+        raise HookStopped(f"hooks replaced an answer that was being shown: {text}")
+
+
+def _skeleton(made: dict[str, Any]) -> Any:
+    delta = (made.get("choices") or [{}])[0].get("delta") or {}
+    return {key: value for key, value in delta.items() if key != "content"}
+
+
+def _messages(changed: list[dict[str, Any]], messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Returns the messages that hooks left: the library's own where they are the same."""
+    before: list[Any] = [convert_to_openai_messages([it])[0] for it in messages]
+    if changed == before:
+        return messages
+    made: list[BaseMessage] = []
+    following = 0
+    for number, message in enumerate(changed):
+        same = [it for it in range(following, len(before)) if before[it] == message]
+        if same:
+            following = same[0] + 1
+            made.append(messages[same[0]])
+        elif len(changed) == len(before) and before[number].get("role") == message.get("role"):
+            following = number + 1
+            update = {"content": message.get("content") or ""}
+            made.append(messages[number].model_copy(update=update))
+        else:
+            made += convert_to_messages([message])
+    return made
+
+
+def _response(message: AIMessage) -> dict[str, Any]:
+    return {
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": convert_to_openai_messages([message])[0],
+                "finish_reason": "tool_calls" if message.tool_calls else "stop",
+            }
+        ],
+    }
+
+
+def _generation(response: dict[str, Any], answered: list[AIMessage]) -> ChatResult:
+    message: dict[str, Any] = response["choices"][0]["message"]
+    if answered and message.get("content") == convert_to_openai_messages(answered)[-1]["content"]:
+        made: BaseMessage = answered[-1]
+    elif answered:
+        made = answered[-1].model_copy(update={"content": message.get("content") or ""})
+    else:
+        made = AIMessage(content=message.get("content") or "")
+    return ChatResult(generations=[ChatGeneration(message=made)])

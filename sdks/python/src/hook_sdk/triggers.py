@@ -1,0 +1,102 @@
+"""The triggers of this client that are under way, and the functions that they call back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from .errors import HookProtocolError, HostCallError, RequestFailed
+from .requests import Requests
+
+Service = Callable[[dict[str, Any]], Awaitable[object]]
+"""A function for one method of host calls: gets the params, returns the result."""
+
+Part = Callable[[dict[str, Any]], None]
+"""A function that gets each `hook-trigger-chunk`: a part of a model's answer for the display."""
+
+
+class Triggers(Requests):
+    """Triggers by their ids. The policy is the server's: this runs what it asks for."""
+
+    def __init__(
+        self, send: Callable[[dict[str, Any]], None], drain: Callable[[], Awaitable[None]]
+    ) -> None:
+        super().__init__(send, "hook-trigger", "hook-trigger-cancel", "triggerId")
+        self._drain = drain
+        self._under_way: dict[str, _Trigger] = {}
+
+    async def run(
+        self,
+        message: dict[str, Any],
+        services: Mapping[str, Service],
+        on_part: Part | None = None,
+    ) -> dict[str, Any]:
+        """Sends a trigger, serves its host calls, and returns its result.
+
+        None of them runs when this ends, however it ends. Raises HookError without a result.
+        """
+        number = message["triggerId"] = f"t-{next(self._numbers)}"
+        trigger = self._under_way[number] = _Trigger(services, on_part)
+        try:
+            answer = await self.ask(message)
+        finally:
+            del self._under_way[number]
+            await trigger.end()
+        error, result = answer.get("error"), answer.get("result")
+        if isinstance(error, dict):
+            code, text = str(error.get("code")), str(error.get("message"))
+            raise RequestFailed(code, text, error.get("details"), answer)
+        if not isinstance(result, dict):
+            raise HookProtocolError("the result of a trigger is no object")
+        return result
+
+    def service(self, message: dict[str, Any]) -> Service | None:
+        """The function for a host call of a trigger; None for a call of something else."""
+        trigger = self._under_way.get(str(message.get("triggerId")))
+        return trigger.service(message.get("method")) if trigger is not None else None
+
+    def chunk(self, message: dict[str, Any]) -> None:
+        """A part of a model's answer. One that comes after its trigger's end is dropped."""
+        trigger = self._under_way.get(str(message.get("triggerId")))
+        if trigger is not None and trigger.on_part is not None:
+            trigger.on_part(message)
+
+    async def send_chunk(self, number: str, chunk: dict[str, Any]) -> None:
+        """Sends a chunk of the model's stream, and waits while much has not left."""
+        self._send({"type": "hook-trigger-chunk", "triggerId": number, "chunk": chunk})
+        await self._drain()
+
+
+class _Trigger:
+    """One trigger, and the tasks of its host calls."""
+
+    def __init__(self, services: Mapping[str, Service], on_part: Part | None) -> None:
+        self._services, self.on_part = services, on_part
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_over = False
+
+    def service(self, method: object) -> Service | None:
+        """The function for a method, as one whose task ends with this trigger."""
+        function = self._services.get(str(method))
+        if function is None:
+            return None
+
+        async def served(params: dict[str, Any]) -> object:
+            if self._is_over:  # The task began after the trigger's end.
+                raise HostCallError("cancelled", "the trigger is over")
+            task = asyncio.current_task()
+            assert task is not None
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            return await function(params)
+
+        return served
+
+    async def end(self) -> None:
+        """Cancels what still runs, and waits for its end."""
+        self._is_over = True
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))

@@ -1,0 +1,85 @@
+"""Hooks that the tests of all integrations have, and a client with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from engine import BINARY, settings
+
+from hook_sdk import HookClient, sync
+
+
+def says(answer: dict[str, Any], unless: str = "true") -> dict[str, Any]:
+    """A hook with one answer, if the shell's condition holds."""
+    text = json.dumps(answer).replace("'", "'\\''")
+    return {"type": "command", "command": f"given=$(cat); {unless} && printf '%s' '{text}' || true"}
+
+
+def group(matcher: str, answer: dict[str, Any]) -> dict[str, Any]:
+    return {"matcher": matcher, "hooks": [says(answer)]}
+
+
+SECRET = "my key is 1234"
+REDACT = """python3 -I -S -c '
+import json, sys
+given = json.load(sys.stdin)
+request, response = given["llm_request"], given.get("llm_response")
+def clean(text): return text.replace("1234", "[redacted]")
+specific = {}
+if response is None:
+    messages = [{**it, "content": clean(it["content"])} for it in request["messages"]]
+    specific["llm_request"] = {"messages": messages}
+elif "1234" in json.dumps(response):
+    specific["llm_response"] = {"text": clean(response.get("text", ""))}
+print(json.dumps({"hookSpecificOutput": specific}))
+'"""
+
+HOOKS: dict[str, Any] = {
+    "BeforeTool": [
+        group("refused|.*__refused", {"decision": "block", "reason": "not that one"}),
+        group("asked|.*__asked", {"decision": "ask", "reason": "sure?"}),
+        group(
+            "rewritten|.*__rewritten", {"hookSpecificOutput": {"tool_input": {"path": "safe.txt"}}}
+        ),
+        group("wrong|.*__wrong", {"hookSpecificOutput": {"tool_input": {"path": ["no", "text"]}}}),
+        group("stopped|.*__stopped", {"continue": False, "stopReason": "enough"}),
+    ],
+    "AfterTool": [
+        group("context|.*__context", {"hookSpecificOutput": {"additionalContext": "mind the gap"}})
+    ],
+    "BeforeModel": [{"hooks": [{"type": "command", "command": REDACT}]}],
+    "AfterModel": [{"hooks": [{"type": "command", "command": REDACT}]}],
+    "AfterAgent": [
+        {
+            "hooks": [
+                says(
+                    {"decision": "block", "reason": "do the rest"},
+                    """case "$given" in *'"stop_hook_active":true'*) false;; esac""",
+                )
+            ]
+        }
+    ],
+}
+
+
+def command(folder: Path, hooks: dict[str, Any]) -> list[str]:
+    path = settings(folder, hooks)
+    return [BINARY, "serve", "--stdio", "--project", str(folder), "--settings", str(path)]
+
+
+def hooked(folder: Path, hooks: dict[str, Any] = HOOKS, **options: Any) -> HookClient:
+    return HookClient(command=command(folder, hooks), **options)
+
+
+def hooked_sync(folder: Path, hooks: dict[str, Any] = HOOKS, **options: Any) -> sync.HookClient:
+    return sync.HookClient(command=command(folder, hooks), **options)
+
+
+def approving(answer: object, asked: list[Any]) -> dict[str, Any]:
+    async def approve(params: dict[str, Any]) -> object:
+        asked.append(params["reason"])
+        return answer
+
+    return {"user.approve": approve}

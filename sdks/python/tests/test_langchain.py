@@ -1,0 +1,207 @@
+"""The integration of LangChain, with the library itself and a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine import needs_engine
+from integration_hooks import SECRET, approving, hooked_sync
+
+pytest.importorskip("langchain", reason="SKIPPED: langchain is not installed")
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.tools import tool as make_tool
+
+from hook_sdk import HookStopped
+from hook_sdk.integrations.langchain import HookMiddleware
+
+pytestmark = [
+    needs_engine,
+    pytest.mark.usefixtures("private"),
+    pytest.mark.filterwarnings("default"),
+]
+
+given: list[Any] = []
+ran: list[str] = []
+
+
+class Scripted(BaseChatModel):
+    """A model that gives these answers; what it was given is in `given`."""
+
+    answers: list[Any]
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **named: Any) -> Any:
+        return self
+
+    def _next(self, messages: Any) -> AIMessage:
+        given.append(messages)
+        answer: AIMessage = self.answers.pop(0)
+        return answer
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> Any:
+        answer = self._next(messages)
+        text = answer.content.replace("|", "")
+        message = answer.model_copy(update={"content": text})
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        answer = self._next(messages)
+        for text in answer.content.split("|"):
+            chunks: Any = [
+                {"name": it["name"], "args": '{"path": "a"}', "id": it["id"], "index": 0}
+                for it in answer.tool_calls
+            ]
+            message = AIMessageChunk(content=text, tool_call_chunks=chunks)
+            yield ChatGenerationChunk(message=message)
+
+
+def call(name: str) -> AIMessage:
+    args = {"path": "a"}
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c-{name}"}])
+
+
+def tool(name: str) -> Any:
+    @make_tool(name)
+    def act(path: str) -> str:
+        """Acts."""
+        ran.append(path)
+        return f"did {path}"
+
+    return act
+
+
+def agent(client: Any, name: str, *answers: Any, **options: Any) -> Any:
+    given.clear()
+    ran.clear()
+    middleware = [HookMiddleware(client, **options)]
+    return create_agent(Scripted(answers=list(answers)), [tool(name)], middleware=middleware)
+
+
+def asks(made: Any, text: str, how: str) -> Any:
+    state = {"messages": [{"role": "user", "content": text}]}
+    if how == "invoke":
+        return made.invoke(state)["messages"]
+    return asyncio.run(made.ainvoke(state))["messages"]
+
+
+both = pytest.mark.parametrize("how", ["invoke", "ainvoke"])
+ONCE: dict[str, Any] = {"AfterAgent": []}
+
+
+def without_turns() -> dict[str, Any]:
+    from integration_hooks import HOOKS
+
+    return {**HOOKS, **ONCE}
+
+
+@both
+@pytest.mark.parametrize(
+    ("name", "output", "paths"),
+    [
+        ("refused", "not that one", []),
+        ("plain", "did a", ["a"]),
+        ("rewritten", "did safe.txt", ["safe.txt"]),
+        ("context", "did a\n\nmind the gap", ["a"]),
+        ("asked", "did a", ["a"]),
+    ],
+)
+def test_a_tool(tmp_path: Path, name: str, output: str, paths: list[str], how: str) -> None:
+    asked: list[Any] = []
+    services = approving(True, asked)
+    with hooked_sync(tmp_path, without_turns(), host_services=services) as client:
+        messages = asks(agent(client, name, call(name), AIMessage("done")), "hi", how)
+    assert messages[-1].content == "done"
+    answer = next(it for it in messages if isinstance(it, ToolMessage))
+    assert answer.content == output and answer.tool_call_id == f"c-{name}"
+    assert answer.status == ("error" if name == "refused" else "success")
+    assert ran == paths and asked == (["sure?"] if name == "asked" else [])
+
+
+@both
+def test_arguments_of_another_type_are_refused_as_the_library_does(
+    tmp_path: Path, how: str
+) -> None:
+    with hooked_sync(tmp_path, without_turns()) as client:
+        messages = asks(agent(client, "wrong", call("wrong"), AIMessage("done")), "hi", how)
+    answer = next(it for it in messages if isinstance(it, ToolMessage))
+    assert answer.status == "error" and "valid string" in answer.text and ran == []
+
+
+@both
+def test_a_tool_that_hooks_stop_ends_the_run(tmp_path: Path, how: str) -> None:
+    with hooked_sync(tmp_path) as client, pytest.raises(HookStopped, match="enough"):
+        asks(agent(client, "stopped", call("stopped")), "hi", how)
+    assert ran == []
+
+
+@both
+def test_the_model_never_sees_the_secret(tmp_path: Path, how: str) -> None:
+    with hooked_sync(tmp_path, without_turns()) as client:
+        messages = asks(agent(client, "plain", AIMessage("your key is 1234")), SECRET, how)
+    assert [it.content for it in given[0]] == ["my key is [redacted]"]
+    assert messages[-1].content == "your key is [redacted]"
+
+
+@both
+def test_the_agent_goes_on_after_it_stopped(tmp_path: Path, how: str) -> None:
+    with hooked_sync(tmp_path) as client:
+        messages = asks(agent(client, "plain", AIMessage("half"), AIMessage("all")), "hi", how)
+    assert [it.content for it in messages] == ["hi", "half", "do the rest", "all"]
+
+
+@both
+def test_each_chunk_of_a_stream_is_rewritten(tmp_path: Path, how: str) -> None:
+    state = {"messages": [{"role": "user", "content": "hi"}]}
+    with hooked_sync(tmp_path, without_turns()) as client:
+        made = agent(client, "plain", AIMessage("key |1234| it is"), chunks="each")
+        if how == "invoke":
+            parts = [it[0] for it in made.stream(state, stream_mode="messages")]
+        else:
+
+            async def read() -> list[Any]:
+                return [it[0] async for it in made.astream(state, stream_mode="messages")]
+
+            parts = asyncio.run(read())
+    shown = "".join(it.content for it in parts if isinstance(it, AIMessageChunk))
+    assert shown == "key [redacted] it is"
+
+
+@both
+def test_a_tool_call_is_streamed(tmp_path: Path, how: str) -> None:
+    state = {"messages": [{"role": "user", "content": "hi"}]}
+    with hooked_sync(tmp_path, without_turns()) as client:
+        made = agent(client, "rewritten", call("rewritten"), AIMessage("do|ne"))
+        if how == "invoke":
+            assert list(made.stream(state, stream_mode="messages"))
+        else:
+
+            async def read() -> list[Any]:
+                return [it async for it in made.astream(state, stream_mode="messages")]
+
+            assert asyncio.run(read())
+    assert ran == ["safe.txt"]
+
+
+@both
+def test_without_a_server_no_model_is_called(tmp_path: Path, how: str) -> None:
+    from hook_sdk import HookError
+
+    client = hooked_sync(tmp_path)
+    made = agent(client, "plain", AIMessage("x"))
+    client.close()
+    with pytest.raises(HookError):
+        asks(made, "hi", how)
+    assert given == []

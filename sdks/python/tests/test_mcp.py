@@ -1,0 +1,93 @@
+"""The integration of MCP sessions, with the library itself and a server in this program."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from engine import needs_engine
+from integration_hooks import approving, hooked
+from scripted import run_async
+
+pytest.importorskip("mcp", reason="SKIPPED: mcp is not installed")
+
+from mcp.shared.memory import create_client_server_memory_streams
+
+from hook_sdk import HookError, HookStopped
+from hook_sdk.integrations.mcp import HookSession
+
+try:
+    from mcp.server.mcpserver import MCPServer as Server
+except ImportError:
+    from mcp.server.fastmcp import FastMCP as Server  # type: ignore[no-redef]
+
+pytestmark = [
+    needs_engine,
+    pytest.mark.usefixtures("private"),
+    pytest.mark.filterwarnings("default"),
+]
+
+ran: list[str] = []
+
+
+@asynccontextmanager
+async def session(client: Any, name: str) -> AsyncIterator[HookSession]:
+    ran.clear()
+    server = Server("files")
+
+    @server.tool(name=name)
+    def act(path: str) -> str:
+        ran.append(path)
+        return f"did {path}"
+
+    inner = getattr(server, "_lowlevel_server", None) or server._mcp_server
+    async with create_client_server_memory_streams() as (ours, theirs):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(inner.run, *theirs, inner.create_initialization_options())
+            async with HookSession(client, "files", *ours) as made:
+                await made.initialize()
+                yield made
+            tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "paths"),
+    [
+        ("refused", "not that one", []),
+        ("plain", "did a", ["a"]),
+        ("rewritten", "did safe.txt", ["safe.txt"]),
+        ("context", "did a\n\nmind the gap", ["a"]),
+        ("asked", "did a", ["a"]),
+    ],
+)
+@run_async
+async def test_a_tool(tmp_path: Path, name: str, output: str, paths: list[str]) -> None:
+    asked: list[Any] = []
+    async with hooked(tmp_path, host_services=approving(True, asked)) as client:
+        async with session(client, name) as made:
+            result = await made.call_tool(name, {"path": "a"})
+    assert [part.text for part in result.content] == [output]
+    assert ran == paths and asked == (["sure?"] if name == "asked" else [])
+
+
+@run_async
+async def test_arguments_of_another_type_are_refused_as_the_server_does(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client, session(client, "wrong") as made:
+        result = await made.call_tool("wrong", {"path": "a"})
+    assert "string" in result.content[0].text and ran == []
+
+
+@run_async
+async def test_a_stop_and_a_lost_server_let_nothing_pass(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        async with session(client, "stopped") as made:
+            with pytest.raises(HookStopped, match="enough"):
+                await made.call_tool("stopped", {"path": "a"})
+            await client.close()
+            result = await made.call_tool("plain", {"path": "a"})
+            assert "could not be asked" in result.content[0].text
+    assert ran == [] and issubclass(HookStopped, HookError)
