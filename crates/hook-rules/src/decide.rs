@@ -567,7 +567,8 @@ fn shell_matches(
     }
     let arguments = &invocation.arguments;
     let is_sure = operands_match(&rule.operands, operands, false);
-    if !is_sure && !(facts.has_unknown && operands_match(&rule.operands, operands, true)) {
+    let may_match = is_sure || facts.has_unknown && operands_match(&rule.operands, operands, true);
+    if !may_match {
         return Verdict::No;
     }
     let mut verdict = if is_sure { Verdict::Must } else { Verdict::May };

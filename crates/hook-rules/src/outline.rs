@@ -165,7 +165,7 @@ impl Outline {
         if !patterns.is_empty() {
             to.push_str("shell = [");
             to.extend(patterns.iter().copied());
-            to.push_str("]");
+            to.push(']');
         }
         to.push_str(self.part(&rule.after));
         to.push('\n');
@@ -323,7 +323,10 @@ impl<'t> Scanner<'t> {
     /// Reads the value of `shell`, and adds the programs that are named there.
     fn patterns(&mut self, programs: &mut Vec<Range<usize>>) -> Option<Vec<OutlinedPattern>> {
         let mut patterns = Vec::new();
-        self.list(|scanner| Some(patterns.push(scanner.pattern(programs)?)))?;
+        self.list(|scanner| {
+            patterns.push(scanner.pattern(programs)?);
+            Some(())
+        })?;
         Some(patterns)
     }
 
@@ -342,7 +345,8 @@ impl<'t> Scanner<'t> {
                         let name = scanner.string()?;
                         let bytes = scanner.text.as_bytes().get(name.clone())?;
                         is_about_any |= bytes.iter().any(|byte| !NAME[usize::from(*byte)]);
-                        Some(programs.push(name))
+                        programs.push(name);
+                        Some(())
                     })?;
                     program.end = self.at;
                 }
