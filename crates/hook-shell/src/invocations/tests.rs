@@ -52,7 +52,7 @@ fn programs_are_found_wherever_they_start() {
         ("find . -exec a {} \\;", vec!["find . -exec a {} ;", "a ./…"]),
         ("echo b c | xargs a", vec!["echo b c", "xargs a", "a b c"]),
         ("[[ $(a) == b ]] && c", vec!["a", "c"]),
-        ("echo \"$((1 + $(a)))\"", vec!["a", "echo …"]),
+        ("echo \"$((1 + $(a | wc -l)))\"", vec!["a", "wc -l", "echo …"]),
         ("a=(x $(b)); c", vec!["b", "c"]),
         ("! time -p a", vec!["a"]),
         (
