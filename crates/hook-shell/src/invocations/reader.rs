@@ -30,6 +30,9 @@ const MAX_EXPANDED: usize = 1 << 20;
 /// The number of times that a loop is read before what still changes in it counts as unknown.
 const MAX_ROUNDS: usize = 6;
 
+/// The maximum depth of loops in loops.
+const MAX_LOOPS: usize = 5;
+
 /// Variables that change what later commands mean.
 const SPECIAL: [&str; 5] = ["PS4", "PROMPT_COMMAND", "BASH_ALIASES", "CDPATH", "BASH_CMDS"];
 
@@ -179,8 +182,8 @@ impl<'s> Reader<'s> {
 
     /// Counts a step; `false` at the limit, where the rest is opaque.
     pub(super) fn step(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps == MAX_STEPS {
+        self.steps = self.steps.saturating_add(1);
+        if self.steps >= MAX_STEPS {
             self.opaque("it does too much", self.shown(0..0));
         }
         self.steps < MAX_STEPS
@@ -496,6 +499,7 @@ impl<'s> Reader<'s> {
 
     /// Reads commands of a group; what the group reads, they read.
     fn section(&mut self, commands: &[Command], input: &Input) {
+        self.outcome = None;
         let mut output = String::new();
         for command in commands {
             self.output.clear();
@@ -555,8 +559,9 @@ impl<'s> Reader<'s> {
                 }
             }
         }
-        if let Some(after) = after {
-            self.state.join(&after);
+        if let Some(mut after) = after {
+            after.join(&self.state);
+            self.state = after;
         }
         self.outcome = None;
         self.output = output;
@@ -580,10 +585,12 @@ impl<'s> Reader<'s> {
                 has_changed |= next.join(left);
             }
             round += 1;
+            // What is read again costs as much as what is new.
+            self.steps = self.steps.saturating_add(MAX_VALUES);
             if !has_changed || self.steps >= MAX_STEPS {
                 break after;
             }
-            if round >= 2 * MAX_ROUNDS {
+            if round >= 2 * MAX_ROUNDS || self.loops > MAX_LOOPS {
                 self.opaque("a loop changes too much", self.shown(0..0));
                 break after;
             }
@@ -1506,6 +1513,10 @@ impl<'s> Reader<'s> {
                         Rc::make_mut(&mut self.state.exported).insert(name.clone());
                     }
                     match value {
+                        // It fails outside of functions.
+                        Some(value) if called == "local" && self.calls.is_empty() => {
+                            self.state.variables.add(&name, Value::Text(value.to_owned()));
+                        }
                         Some(value) if !adds && !is_array && !value.starts_with('(') => {
                             self.assign(&name, vec![Value::Text(value.to_owned())]);
                         }
@@ -1785,6 +1796,10 @@ impl<'s> Reader<'s> {
                     true => format!("./{UNKNOWN}"),
                     false => UNKNOWN.to_string(),
                 }
+            }
+            // It prints where it goes.
+            "cd" if arguments.iter().any(|argument| argument.text.starts_with('-')) => {
+                UNKNOWN.to_string()
             }
             ":" | "true" | "false" | "cd" | "export" | "set" | "test" | "[" | "exit" | "sleep" => {
                 String::new()

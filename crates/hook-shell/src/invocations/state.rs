@@ -232,6 +232,9 @@ fn join_lists<T: Clone + PartialEq>(
     list: &mut Rc<Vec<Option<T>>>,
     other: &Rc<Vec<Option<T>>>,
 ) -> bool {
+    if Rc::ptr_eq(list, other) {
+        return false;
+    }
     let mut has_changed = false;
     for value in other.iter() {
         if !list.contains(value) {

@@ -342,8 +342,14 @@ impl<'t> Parser<'t> {
                 let sections = self.body("fi", &["then", "elif", "else"]);
                 Some(self.group(GroupKind::If, sections, Vec::new()))
             }
-            Some("while" | "until") => {
-                let sections = self.body("done", &["do"]);
+            Some(word @ ("while" | "until")) => {
+                let mut sections = self.body("done", &["do"]);
+                if word == "until"
+                    && let Some(condition) = sections.first_mut()
+                    && let Some(last) = condition.pop()
+                {
+                    condition.push(Command::Negated(Box::new(last)));
+                }
                 Some(self.group(GroupKind::Loop, sections, Vec::new()))
             }
             Some(word @ ("for" | "select")) => Some(self.for_loop(word == "select")),
@@ -678,11 +684,7 @@ impl<'t> Parser<'t> {
                     has_quotes = true;
                     indices.next();
                 }
-                (_, Some(end)) => {
-                    if byte == end {
-                        quote = None;
-                    }
-                }
+                (_, Some(end)) => quote = Some(end).filter(|end| *end != byte),
                 (b'"' | b'\'', None) => {
                     has_quotes = true;
                     quote = Some(byte);
@@ -745,7 +747,7 @@ fn assignment(word: &Word) -> Option<Assignment> {
     let length =
         text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let (name, behind) = text.split_at_checked(length)?;
-    if !name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit()) {
+    if name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let mut parts = vec![Part::Text { text: behind.to_owned(), is_quoted: false }];
