@@ -30,6 +30,18 @@ const MAX_EXPANDED: usize = 1 << 20;
 /// The number of times that a loop is read before what still changes in it counts as unknown.
 const MAX_ROUNDS: usize = 6;
 
+/// Variables that the shell itself sets again and again.
+const DYNAMIC: [&str; 9] = [
+    "_",
+    "BASH_COMMAND",
+    "BASH_REMATCH",
+    "DIRSTACK",
+    "FUNCNAME",
+    "OPTARG",
+    "PIPESTATUS",
+    "RANDOM",
+    "REPLY",
+];
 /// The maximum depth of loops in loops.
 const MAX_LOOPS: usize = 5;
 
@@ -81,6 +93,10 @@ pub(super) struct Reader<'s> {
     depth: usize,
     /// The functions that are read.
     calls: Vec<String>,
+    /// Variables that may be `readonly`.
+    constants: HashSet<String>,
+    /// What the variables that functions made local were before.
+    locals: Vec<(String, Vec<Value>)>,
     /// The number of loops around the command, in its function.
     loops: usize,
     /// The number of conditions around the command, in which a failure ends nothing.
@@ -129,6 +145,8 @@ impl<'s> Reader<'s> {
             cwd: Some(surroundings.cwd.to_owned()),
             depth: 0,
             calls: Vec::new(),
+            constants: HashSet::new(),
+            locals: Vec::new(),
             loops: 0,
             conditions: 0,
             outer: None,
@@ -748,7 +766,14 @@ impl<'s> Reader<'s> {
             let reason = format!("`{name}` changes what later commands mean");
             self.opaque(reason, self.shown(0..0));
         }
-        self.state.variables.set(name, values);
+        if self.constants.contains(name) {
+            // Bash skips the rest of the line.
+            self.opaque("it assigns to a constant", self.shown(0..0));
+        }
+        match DYNAMIC.contains(&name) {
+            true => self.state.variables.set(name, vec![Value::Text(UNKNOWN.to_string())]),
+            false => self.state.variables.set(name, values),
+        }
     }
 
     fn forget(&mut self, name: &str) {
@@ -1283,6 +1308,7 @@ impl<'s> Reader<'s> {
         let parameters = Rc::new(vec![Some(invocation.arguments.clone())]);
         let parameters = std::mem::replace(&mut self.state.parameters, parameters);
         let (left, loops) = (self.left.take(), std::mem::take(&mut self.loops));
+        let locals = std::mem::take(&mut self.locals);
         let input = invocation.input.clone();
         if !invocation.files.is_empty() {
             self.redirections_of_group(invocation.files.clone());
@@ -1293,6 +1319,15 @@ impl<'s> Reader<'s> {
             self.outcome = None;
         }
         self.loops = loops;
+        for (name, values) in std::mem::replace(&mut self.locals, locals) {
+            let outcome = self.outcome.iter_mut();
+            let states = outcome.flat_map(|outcome| [&mut outcome.success, &mut outcome.failure]);
+            for state in states.chain([&mut self.state]) {
+                for value in &values {
+                    state.variables.add(&name, value.clone());
+                }
+            }
+        }
         self.state.parameters = Rc::clone(&parameters);
         if let Some(outcome) = &mut self.outcome {
             outcome.success.parameters = Rc::clone(&parameters);
@@ -1512,6 +1547,10 @@ impl<'s> Reader<'s> {
                     if called == "export" && !has_option(&['n']) {
                         Rc::make_mut(&mut self.state.exported).insert(name.clone());
                     }
+                    if called != "export" && called != "readonly" && !self.calls.is_empty() {
+                        let values = self.state.variables.get(&name).to_vec();
+                        self.locals.push((name.clone(), values));
+                    }
                     match value {
                         // It fails outside of functions.
                         Some(value) if called == "local" && self.calls.is_empty() => {
@@ -1528,6 +1567,9 @@ impl<'s> Reader<'s> {
                             self.state.variables.add(&name, Value::Unset);
                         }
                         None => {}
+                    }
+                    if called == "readonly" || has_option(&['r']) {
+                        self.constants.insert(name);
                     }
                 }
             }

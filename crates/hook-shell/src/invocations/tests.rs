@@ -107,6 +107,8 @@ fn what_is_possible_at_a_point_is_read() {
         ("x=(rm ~/x); \"${x[@]}\"", "/home/me/x"),
         ("IFS=:; x=/a:/b; rm $x", "/b"),
         (": ${x:=/a}; rm $x", "/a"),
+        ("x=/a; f() { local x=b; }; f; rm $x", "/a"),
+        ("_=b; echo /a; cat $_; rm -f $_", "…"),
     ] {
         assert!(paths(text).iter().any(|read| read == path), "{text}: {:?}", paths(text));
     }
@@ -159,6 +161,7 @@ fn what_only_running_can_tell_is_opaque() {
         "trap 'cd ~' DEBUG",
         "shopt -s lastpipe; a | cd ~",
         "IFS=$(a)",
+        "readonly x=/a; x=b; rm $x",
     ] {
         assert!(!read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
