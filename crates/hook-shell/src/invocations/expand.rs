@@ -1,6 +1,7 @@
 //! Words to arguments: variables, braces, tildes and blanks.
 
 use super::reader::Reader;
+use super::state::Value;
 use super::{Argument, UNKNOWN};
 use crate::script::{Operator, Part, Word};
 
@@ -8,6 +9,9 @@ use crate::script::{Operator, Part, Word};
 const MAX_ALTERNATIVES: usize = 64;
 /// The maximum length of an expanded word in characters.
 const MAX_LENGTH: usize = 64 << 10;
+
+/// A text of which nothing is known.
+const UNKNOWN_TEXT: &str = "\u{fffc}";
 
 /// The meaning of a character of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,15 +32,22 @@ impl Reader<'_> {
         if let [Part::Text { text, is_quoted }] = word.parts.as_slice()
             && (*is_quoted || !text.contains(['*', '?', '[', '{', '~']))
         {
-            return vec![Argument::plain(text.clone())];
+            return match self.expand(text.len()) {
+                true => vec![Argument::plain(text.clone())],
+                false => vec![Argument::plain(UNKNOWN)],
+            };
         }
         let mut marked = Marked::new();
         let mut has_quotes = false;
         self.mark(word, false, &mut marked, &mut has_quotes);
+        let separators = match marked.iter().any(|(_, mark)| *mark == Mark::Split) {
+            true => self.text_value("IFS"),
+            false => String::new(),
+        };
         let mut arguments = Vec::new();
         for alternative in braces(marked) {
             let alternative = self.tilde(alternative);
-            split(&alternative, has_quotes, &mut arguments);
+            split(&alternative, has_quotes, &separators, &mut arguments);
         }
         arguments
     }
@@ -50,7 +61,7 @@ impl Reader<'_> {
 
     fn mark(&mut self, word: &Word, in_quotes: bool, marked: &mut Marked, has_quotes: &mut bool) {
         for part in &word.parts {
-            if marked.len() > MAX_LENGTH {
+            if marked.len() > MAX_LENGTH || !self.expand(0) {
                 marked.push((UNKNOWN, Mark::Quoted));
                 return;
             }
@@ -58,7 +69,9 @@ impl Reader<'_> {
                 Part::Text { text, is_quoted } => {
                     *has_quotes |= is_quoted;
                     let mark = if *is_quoted || in_quotes { Mark::Quoted } else { Mark::Unquoted };
-                    marked.extend(text.chars().map(|character| (character, mark)));
+                    if self.expand(text.len()) {
+                        marked.extend(text.chars().map(|character| (character, mark)));
+                    }
                 }
                 Part::Variable { name, is_quoted, operator } => {
                     let is_quoted = *is_quoted || in_quotes;
@@ -69,20 +82,25 @@ impl Reader<'_> {
                     *has_quotes |= is_quoted;
                     let output = self.substitution(script);
                     let mark = if *is_quoted || in_quotes { Mark::Quoted } else { Mark::Split };
-                    extend(marked, output.trim_end_matches('\n'), mark);
+                    self.extend(marked, output.trim_end_matches('\n'), mark);
                 }
                 Part::Process { script, reads: true } => {
                     self.process_input(script);
-                    extend(marked, "/dev/fd/63", Mark::Quoted);
+                    self.extend(marked, "/dev/fd/63", Mark::Quoted);
                 }
                 Part::Process { script, reads: false } => {
                     let output = self.substitution(script);
                     self.process_outputs.push(output);
-                    extend(marked, "/dev/fd/63", Mark::Quoted);
+                    self.extend(marked, "/dev/fd/63", Mark::Quoted);
                 }
                 Part::Arithmetic(word) => {
-                    // Expanded for its substitutions only.
-                    self.text(word);
+                    self.arithmetic(word);
+                    marked.push((UNKNOWN, Mark::Quoted));
+                }
+                Part::Array(words) => {
+                    for word in words {
+                        self.arguments(word);
+                    }
                     marked.push((UNKNOWN, Mark::Quoted));
                 }
             }
@@ -98,35 +116,127 @@ impl Reader<'_> {
         has_quotes: &mut bool,
     ) {
         let mark = if is_quoted { Mark::Quoted } else { Mark::Split };
-        if let Some(parameters) =
-            self.parameters.as_ref().filter(|_| name == "@" && operator.is_none())
-        {
-            for (index, parameter) in parameters.iter().enumerate() {
-                if index > 0 {
-                    marked.push((' ', Mark::Separator));
-                }
-                extend(marked, &parameter.text, mark);
-            }
-            return;
-        }
         let value = self.value(name);
-        match (operator, value) {
-            (Some(Operator::Default(word)), None) => {
+        let is_empty = match &value {
+            Value::Text(text) => text.is_empty(),
+            Value::List(values) => values.is_empty(),
+            _ => false,
+        };
+        // A text of which nothing is known may be empty, a variable of the environment unset.
+        let may_be_empty = matches!(&value,
+            Value::Text(text) if !text.is_empty() && text.chars().all(|character| character == UNKNOWN));
+        let is_unset = matches!(value, Value::Unset);
+        match operator {
+            Some(Operator::Default { word, replaces_empty, assigns }) => {
+                let takes_word = is_unset
+                    || matches!(value, Value::Initial)
+                    || is_empty && *replaces_empty
+                    || may_be_empty && self.either("-");
+                if !takes_word {
+                    self.text(word);
+                    return self.value_itself(name, &value, mark, marked);
+                }
+                if *assigns {
+                    let text = self.text(word);
+                    self.assign(name, vec![Value::Text(text)]);
+                }
                 self.mark(word, is_quoted, marked, has_quotes);
             }
-            (Some(Operator::Default(word) | Operator::Required(word)), Some(value)) => {
+            Some(Operator::Alternative { word, ignores_empty }) => {
+                let is_left_out = is_unset
+                    || is_empty && *ignores_empty
+                    || (may_be_empty || matches!(value, Value::Initial)) && self.either("+");
+                match is_left_out {
+                    true => _ = self.text(word),
+                    false => self.mark(word, is_quoted, marked, has_quotes),
+                }
+            }
+            Some(Operator::Required(word)) => {
                 self.text(word);
-                extend(marked, &value, mark);
+                self.value_itself(name, &value, mark, marked);
             }
-            (Some(Operator::Alternative(word)), _) => {
-                self.mark(word, is_quoted, marked, has_quotes)
+            Some(Operator::Trim { sign, pattern }) => {
+                let pattern = self.text(pattern);
+                let text = match &value {
+                    Value::Text(text) => trimmed(text, sign, &pattern),
+                    _ => UNKNOWN.to_string(),
+                };
+                self.extend(marked, &text, mark);
             }
-            (Some(Operator::Other(word) | Operator::Required(word)), _) => {
+            Some(Operator::All) => match &value {
+                Value::List(values) => self.all(values, true, mark, marked),
+                value => self.value_itself(name, value, mark, marked),
+            },
+            Some(Operator::Index(word)) => {
+                self.arithmetic(word);
+                marked.push((UNKNOWN, mark));
+            }
+            Some(Operator::Indirect(word)) => {
+                self.text(word);
+                let is_plain = match &value {
+                    Value::Text(text) => !text.contains(['$', '`', '[', UNKNOWN]),
+                    Value::List(_) => false,
+                    Value::Initial | Value::Unset | Value::Number => true,
+                };
+                if !is_plain {
+                    let range = word.range.clone();
+                    self.opaque("only running it tells what an expansion runs", range);
+                }
+                marked.push((UNKNOWN, mark));
+            }
+            Some(Operator::Length(word) | Operator::Other(word)) => {
                 self.text(word);
                 marked.push((UNKNOWN, mark));
             }
-            (None, Some(value)) => extend(marked, &value, mark),
-            (None, None) => marked.push((UNKNOWN, mark)),
+            None if matches!(name, "@" | "*") => match &value {
+                Value::List(values) => self.all(values, name == "@", mark, marked),
+                value => self.value_itself(name, value, mark, marked),
+            },
+            None => self.value_itself(name, &value, mark, marked),
+        }
+    }
+
+    /// Appends a value without an operator.
+    fn value_itself(&mut self, name: &str, value: &Value, mark: Mark, marked: &mut Marked) {
+        match value {
+            Value::Text(text) => self.extend(marked, text, mark),
+            Value::Unset => {}
+            Value::List(values) if matches!(name, "@" | "*") => {
+                self.all(values, name == "@", mark, marked);
+            }
+            Value::List(values) => {
+                if let Some(first) = values.first() {
+                    self.extend(marked, &first.text, mark);
+                }
+            }
+            Value::Initial | Value::Number => marked.push((UNKNOWN, mark)),
+        }
+    }
+
+    /// Appends all values of a list, as words or in one.
+    fn all(&mut self, values: &[Argument], as_words: bool, mark: Mark, marked: &mut Marked) {
+        let separator = match as_words || mark == Mark::Split {
+            true => (' ', Mark::Separator),
+            // The first character of `IFS`.
+            false => match self.text_value("IFS").as_str() {
+                " \t\n" => (' ', Mark::Quoted),
+                _ => (UNKNOWN, Mark::Quoted),
+            },
+        };
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                marked.push(separator);
+            }
+            self.extend(marked, &value.text, mark);
+        }
+    }
+
+    fn extend(&mut self, marked: &mut Marked, text: &str, mark: Mark) {
+        let text = if self.expand(text.len()) { text } else { UNKNOWN_TEXT };
+        marked.extend(text.chars().take(MAX_LENGTH).map(|character| (character, mark)));
+        if text.chars().nth(MAX_LENGTH).is_some() {
+            marked.push((UNKNOWN, mark));
+            self.opaque("its words expand to too much", 0..0);
         }
     }
 
@@ -139,7 +249,7 @@ impl Reader<'_> {
             let name: String =
                 marked.iter().take(name_end).skip(1).map(|(character, _)| *character).collect();
             let home = match name.as_str() {
-                "" => self.known_value("HOME"),
+                "" => self.text_value("HOME"),
                 "+" => self.cwd_text(),
                 "root" => "/root".to_owned(),
                 _ => format!("/home/{name}"),
@@ -150,8 +260,25 @@ impl Reader<'_> {
     }
 }
 
-fn extend(marked: &mut Marked, text: &str, mark: Mark) {
-    marked.extend(text.chars().take(MAX_LENGTH).map(|character| (character, mark)));
+/// Returns a text without a part at its start (`#`) or end (`%`), as far as that is known.
+fn trimmed(text: &str, sign: &str, pattern: &str) -> String {
+    let is_plain = !pattern.contains(['*', '?', '[', '\\', '(', UNKNOWN]);
+    if is_plain && !text.contains(UNKNOWN)
+        || text.ends_with(pattern) && sign.starts_with('%') && is_plain
+    {
+        let rest = match sign.starts_with('%') {
+            true => text.strip_suffix(pattern),
+            false => text.strip_prefix(pattern),
+        };
+        return rest.unwrap_or(text).to_owned();
+    }
+    let is_below =
+        text.chars().next().is_some_and(|first| !matches!(first, '/' | '~' | '-' | UNKNOWN))
+            && !text.split('/').any(|component| component == "..");
+    match is_below && sign.starts_with('%') {
+        true => format!("./{UNKNOWN}"),
+        false => UNKNOWN.to_string(),
+    }
 }
 
 /// Expands unquoted braces.
@@ -211,12 +338,15 @@ fn first_braces(marked: &Marked) -> Option<(usize, usize, Vec<Marked>)> {
 }
 
 /// Splits an expanded word at the blanks of variables.
-fn split(marked: &Marked, has_quotes: bool, arguments: &mut Vec<Argument>) {
+fn split(marked: &Marked, has_quotes: bool, separators: &str, arguments: &mut Vec<Argument>) {
     let mut current = Argument::default();
     let mut is_open = has_quotes && marked.iter().all(|(_, mark)| *mark == Mark::Quoted);
     for (character, mark) in marked {
         match (character, mark) {
-            (_, Mark::Separator) | (' ' | '\t' | '\n', Mark::Split) => {
+            (character, mark)
+                if *mark == Mark::Separator
+                    || *mark == Mark::Split && separators.contains(*character) =>
+            {
                 if is_open {
                     arguments.push(std::mem::take(&mut current));
                 }

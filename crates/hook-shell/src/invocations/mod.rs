@@ -1,7 +1,7 @@
 //! The programs that a shell text starts, with their arguments, files and input.
 //!
-//! A text is read as a careful person reads it: every branch may run, variables have each value that
-//! the text gives them, and programs that start others (`sudo`, `xargs`, `sh -c`, `ssh`) are followed.
+//! A text is read as a careful person reads it: every branch may run, and at each point variables,
+//! directories and functions are all that they may be there, and programs that start others (`sudo`, `xargs`, `sh -c`, `ssh`) are followed.
 //! What only running the text can tell is unknown, or makes it
 //! [opaque](Reading::opaque).
 //!
@@ -11,6 +11,7 @@
 //! | `files` | the files that programs read and write |
 //! | `inline` | programs of other languages in arguments |
 //! | `reader` | scripts to invocations |
+//! | `state` | what is possible at a point of a text |
 //! | `starters` | programs that start other programs: the table |
 
 use std::ops::Range;
@@ -20,6 +21,7 @@ mod files;
 mod inline;
 mod reader;
 mod starters;
+mod state;
 #[cfg(test)]
 mod tests;
 

@@ -1,56 +1,121 @@
 //! Scripts to invocations.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::starters::{self, Started};
+use super::state::{Definition, MAX_VALUES, State, Value};
 use super::{
     Access, Argument, FileAccess, Input, Invocation, Opaque, Reading, Surroundings, UNKNOWN,
 };
 use super::{files, inline, program_name};
-use crate::script::{Command, Redirect, RedirectKind, Script, SimpleCommand};
+use crate::script::{
+    Command, GroupKind, Part, Redirect, RedirectKind, Script, SimpleCommand, Word,
+};
 
 /// The maximum number of programs that are read of a text.
 const MAX_INVOCATIONS: usize = 4_000;
 /// The maximum depth of programs that start each other, and of calls of functions.
 const MAX_DEPTH: usize = 12;
-/// The maximum number of values of a variable, and of combinations of those in a command.
-const MAX_VALUES: usize = 16;
+/// The maximum number of combinations of values of variables in a command.
+const MAX_COMBINATIONS: usize = 64;
 /// The maximum length of a text that a shell gets.
 const MAX_TEXT: usize = 128 << 10;
 /// The maximum number of commands and words that are read.
 const MAX_STEPS: usize = 50_000;
+/// The maximum number of bytes to which the words of a text expand, and that its programs get.
+const MAX_EXPANDED: usize = 1 << 20;
+/// The number of times that a loop is read before what still changes in it counts as unknown.
+const MAX_ROUNDS: usize = 6;
 
-/// The values that the text gives a variable; `None` is an unknown one.
-type Values = Vec<Option<String>>;
+/// Variables that the shell itself sets again and again.
+const DYNAMIC: [&str; 9] = [
+    "_",
+    "BASH_COMMAND",
+    "BASH_REMATCH",
+    "DIRSTACK",
+    "FUNCNAME",
+    "OPTARG",
+    "PIPESTATUS",
+    "RANDOM",
+    "REPLY",
+];
+/// The maximum depth of loops in loops.
+const MAX_LOOPS: usize = 5;
+
+/// Variables that change what later commands mean.
+const SPECIAL: [&str; 5] = ["PS4", "PROMPT_COMMAND", "BASH_ALIASES", "CDPATH", "BASH_CMDS"];
+
+/// Builtins that run something in the shell itself, or set variables.
+const HERE: [&str; 13] = [
+    "eval", "source", ".", "command", "builtin", "export", "declare", "typeset", "local",
+    "readonly", "read", "printf", "exec",
+];
+
+/// The states behind a command that succeeds, and one that fails.
+#[derive(Debug, Clone)]
+struct Outcome {
+    success: State,
+    failure: State,
+}
+
+impl Outcome {
+    fn join(&mut self, other: &Self) {
+        self.success.join(&other.success);
+        self.failure.join(&other.failure);
+    }
+
+    fn state(&self) -> State {
+        let mut state = self.success.clone();
+        state.join(&self.failure);
+        state
+    }
+}
 
 pub(super) struct Reader<'s> {
     surroundings: &'s Surroundings<'s>,
     reading: Reading,
-    variables: HashMap<String, Values>,
-    functions: HashMap<String, Arc<Command>>,
-    aliases: HashMap<String, String>,
-    /// The arguments of the function that is read.
-    pub(super) parameters: Option<Vec<Argument>>,
+    /// What is possible now.
+    pub(super) state: State,
+    /// What was possible behind the last command, if its success tells something about that.
+    outcome: Option<Outcome>,
+    /// What was possible where loops and functions were left.
+    left: Option<State>,
+    /// The texts of traps, and all that was possible since.
+    traps: Vec<(String, Range<usize>)>,
+    since_trap: Option<State>,
+    /// The bodies of functions, with `true` for those that were called.
+    bodies: Vec<(Arc<Command>, bool)>,
+    /// The working directory of the command that is read.
     cwd: Option<String>,
     depth: usize,
+    /// The functions that are read.
     calls: Vec<String>,
+    /// Variables that may be `readonly`.
+    constants: HashSet<String>,
+    /// What the variables that functions made local were before.
+    locals: Vec<(String, Vec<Value>)>,
+    /// The number of loops around the command, in its function.
+    loops: usize,
+    /// The number of conditions around the command, in which a failure ends nothing.
+    conditions: usize,
     /// The range of texts in which positions are not those of the text itself.
     outer: Option<Range<usize>>,
     /// The combination of values that is read, and the number of combinations met.
     choice: usize,
     combinations: usize,
+    /// The choices made for the command: name, number of values, index.
+    chosen: Vec<(String, usize, usize)>,
     /// The output of the commands that were read last.
     output: String,
     /// `true` while a text or program of another machine is read.
     is_remote: bool,
     /// The number of commands and words read so far.
     steps: usize,
-    /// `true` if `exec` has replaced the standard input.
-    has_other_input: bool,
-    /// The names of functions that were called.
-    called: HashSet<String>,
+    /// The number of bytes of expanded words.
+    expanded: usize,
     /// The programs before this one in its pipeline.
     fed_by: Vec<String>,
     /// Files that the text downloads.
@@ -63,24 +128,35 @@ pub(super) struct Reader<'s> {
 
 impl<'s> Reader<'s> {
     pub(super) fn new(surroundings: &'s Surroundings<'s>) -> Self {
+        let state = State {
+            directories: Rc::new(vec![Some(surroundings.cwd.to_owned())]),
+            parameters: Rc::new(vec![None]),
+            ..State::default()
+        };
         Self {
             surroundings,
             reading: Reading::default(),
-            variables: HashMap::new(),
-            functions: HashMap::new(),
-            aliases: HashMap::new(),
-            parameters: None,
+            state,
+            outcome: None,
+            left: None,
+            traps: Vec::new(),
+            since_trap: None,
+            bodies: Vec::new(),
             cwd: Some(surroundings.cwd.to_owned()),
             depth: 0,
             calls: Vec::new(),
+            constants: HashSet::new(),
+            locals: Vec::new(),
+            loops: 0,
+            conditions: 0,
             outer: None,
             choice: 0,
             combinations: 1,
+            chosen: Vec::new(),
             output: String::new(),
             is_remote: false,
             steps: 0,
-            has_other_input: false,
-            called: HashSet::new(),
+            expanded: 0,
             fed_by: Vec::new(),
             downloads: Vec::new(),
             is_output_redirected: false,
@@ -88,39 +164,59 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads the text twice: what it defines may be used before it is defined, in a loop or a trap.
+    /// Reads the text, and then what it leaves for later: traps, and functions that were not called.
     pub(super) fn read(mut self, text: &str) -> Reading {
         let range = 0..text.len();
         self.shell_text(text, range.clone());
-        let is_simple =
-            self.functions.is_empty() && self.aliases.is_empty() && self.variables.is_empty();
-        if !is_simple {
-            self.reading = Reading::default();
-            self.cwd = Some(self.surroundings.cwd.to_owned());
-            self.has_other_input = false;
-            self.shell_text(text, range.clone());
-            let uncalled = self.functions.iter().filter(|(name, _)| !self.called.contains(*name));
-            let uncalled: Vec<Arc<Command>> = uncalled.map(|(_, body)| Arc::clone(body)).collect();
-            for body in uncalled {
-                self.parameters = None;
-                self.inside(range.clone(), |reader| reader.command(&body, Input::Unknown));
+        if let Some(since) = self.since_trap.take() {
+            self.state.join(&since);
+            for (trap, range) in std::mem::take(&mut self.traps) {
+                self.state.is_dead = false;
+                self.inside(range, |reader| reader.shell_text(&trap, 0..0));
             }
+        }
+        self.state.is_dead = false;
+        self.state.parameters = Rc::new(vec![None]);
+        let end = self.state.clone();
+        while let Some((body, is_called)) = self.bodies.iter_mut().find(|(_, is_called)| !is_called)
+        {
+            *is_called = true;
+            let body = Arc::clone(body);
+            self.state = end.clone();
+            self.inside(range.clone(), |reader| reader.command(&body, Input::Unknown));
         }
         self.reading
     }
 
+    /// Counts bytes of expanded words; `false` at the limit, where the rest is opaque.
+    pub(super) fn expand(&mut self, length: usize) -> bool {
+        let before = self.expanded;
+        self.expanded = self.expanded.saturating_add(length);
+        if before <= MAX_EXPANDED && self.expanded > MAX_EXPANDED {
+            self.opaque("its words expand to too much", self.shown(0..0));
+        }
+        self.expanded <= MAX_EXPANDED
+    }
+
     /// Counts a step; `false` at the limit, where the rest is opaque.
     pub(super) fn step(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps == MAX_STEPS {
+        self.steps = self.steps.saturating_add(1);
+        if self.steps >= MAX_STEPS {
             self.opaque("it does too much", self.shown(0..0));
         }
         self.steps < MAX_STEPS
     }
 
-    /// Returns a variable's value, or the placeholder.
-    pub(super) fn known_value(&mut self, name: &str) -> String {
-        self.value(name).unwrap_or_else(|| UNKNOWN.to_string())
+    /// Returns a variable's value as a text.
+    pub(super) fn text_value(&mut self, name: &str) -> String {
+        match self.value(name) {
+            Value::Text(text) => text,
+            Value::Unset => String::new(),
+            Value::List(values) => {
+                values.into_iter().next().map(|value| value.text).unwrap_or_default()
+            }
+            Value::Initial | Value::Number => UNKNOWN.to_string(),
+        }
     }
 
     /// Reads the commands that get what is written to `>(…)`.
@@ -129,9 +225,11 @@ impl<'s> Reader<'s> {
             return self.opaque("it is nested too deeply", self.shown(0..0));
         }
         self.depth += 1;
-        for command in &script.commands {
-            self.command(command, Input::Unknown);
-        }
+        self.apart(|reader| {
+            for command in &script.commands {
+                reader.command(command, Input::Unknown);
+            }
+        });
         self.depth -= 1;
     }
 
@@ -140,10 +238,93 @@ impl<'s> Reader<'s> {
     }
 
     /// Marks a part as opaque.
-    fn opaque(&mut self, reason: impl Into<String>, range: Range<usize>) {
-        if self.reading.opaque.len() < MAX_VALUES {
-            self.reading.opaque.push(Opaque { reason: reason.into(), range });
+    pub(super) fn opaque(&mut self, reason: impl Into<String>, range: Range<usize>) {
+        let opaque = Opaque { reason: reason.into(), range };
+        if self.reading.opaque.len() < MAX_VALUES && !self.reading.opaque.contains(&opaque) {
+            self.reading.opaque.push(opaque);
         }
+    }
+
+    /// Runs a function in a process of its own, whose changes end with it.
+    fn apart<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let (state, cwd) = (self.state.clone(), self.cwd.clone());
+        let result = read(self);
+        self.state = state;
+        self.cwd = cwd;
+        self.outcome = None;
+        result
+    }
+
+    /// Returns what is possible behind the command that was read last.
+    fn take_outcome(&mut self) -> Outcome {
+        self.outcome
+            .take()
+            .unwrap_or_else(|| Outcome { success: self.state.clone(), failure: self.state.clone() })
+    }
+
+    fn set_outcome(&mut self, outcome: Outcome) {
+        self.state = outcome.state();
+        self.outcome = Some(outcome);
+    }
+
+    /// Chooses one of so many values for the command that is read, the same for a name each time.
+    fn choose(&mut self, name: &str, count: usize) -> usize {
+        if count < 2 {
+            return 0;
+        }
+        if let Some((.., index)) =
+            self.chosen.iter().find(|(chosen, of, _)| chosen == name && *of == count)
+        {
+            return *index;
+        }
+        let index = (self.choice / self.combinations) % count;
+        self.combinations = self.combinations.saturating_mul(count);
+        self.chosen.push((name.to_owned(), count, index));
+        index
+    }
+
+    /// Returns `true` for one of two possibilities, which are both read.
+    pub(super) fn either(&mut self, name: &str) -> bool {
+        self.choose(name, 2) == 0
+    }
+
+    /// Reads something once for each combination of the values of its variables and directories.
+    fn each_choice(&mut self, range: Range<usize>, mut read: impl FnMut(&mut Self)) {
+        let (choice, combinations) = (self.choice, self.combinations);
+        let chosen = std::mem::take(&mut self.chosen);
+        let cwd = self.cwd.clone();
+        let before = self.state.clone();
+        let mut joined: Option<Outcome> = None;
+        let (mut index, mut count) = (0, 1);
+        while index < count {
+            self.state = before.clone();
+            self.choice = index;
+            self.combinations = 1;
+            self.chosen.clear();
+            self.process_outputs.clear();
+            self.outcome = None;
+            let directory = self.choose("/", before.directories.len());
+            self.cwd = before.directories.get(directory).cloned().flatten();
+            read(self);
+            count = count.max(self.combinations);
+            if count > MAX_COMBINATIONS {
+                self.opaque("its variables have too many values", self.shown(range.clone()));
+                count = MAX_COMBINATIONS;
+            }
+            let outcome = self.take_outcome();
+            match &mut joined {
+                Some(joined) => joined.join(&outcome),
+                None => joined = Some(outcome),
+            }
+            index += 1;
+        }
+        if let Some(joined) = joined {
+            self.set_outcome(joined);
+        }
+        self.cwd = cwd;
+        self.choice = choice;
+        self.combinations = combinations;
+        self.chosen = chosen;
     }
 
     /// Reads a shell's text.
@@ -199,19 +380,22 @@ impl<'s> Reader<'s> {
             return UNKNOWN.to_string();
         }
         self.depth += 1;
-        let (output, cwd) = (std::mem::take(&mut self.output), self.cwd.clone());
+        let output = std::mem::take(&mut self.output);
         let processes = std::mem::take(&mut self.process_outputs);
-        match script.has_own_text {
-            true => self.inside(0..0, |reader| reader.script(script, 0..0)),
-            false => self.script(script, 0..0),
-        }
-        self.cwd = cwd;
+        self.apart(|reader| {
+            reader.state.ends_on_failure = false;
+            match script.has_own_text {
+                true => reader.inside(0..0, |reader| reader.script(script, 0..0)),
+                false => reader.script(script, 0..0),
+            }
+        });
         self.process_outputs = processes;
         self.depth -= 1;
         std::mem::replace(&mut self.output, output)
     }
 
     fn command(&mut self, command: &Command, input: Input) {
+        self.outcome = None;
         if !self.step() {
             return;
         }
@@ -220,83 +404,284 @@ impl<'s> Reader<'s> {
         }
         match command {
             Command::Simple(simple) => self.simple(simple, input),
-            Command::Pipeline(commands) => {
-                let mut input = input;
-                let cwd = self.cwd.clone();
-                let fed_by = self.fed_by.clone();
-                for command in commands {
-                    self.output.clear();
-                    let before = self.reading.invocations.len();
-                    self.command(command, input);
-                    input = known(self.output.clone());
-                    let started = self.reading.invocations.iter().skip(before);
-                    let names: Vec<String> = started
-                        .map(|invocation| invocation.program().to_owned())
-                        .take(MAX_VALUES)
-                        .collect();
-                    if self.fed_by.len() < MAX_VALUES {
-                        self.fed_by.extend(names);
-                    }
-                }
-                self.fed_by = fed_by;
-                self.cwd = cwd;
+            Command::Pipeline(commands) => self.pipeline(commands, input),
+            Command::Negated(command) => {
+                self.condition(|reader| reader.command(command, input));
+                let Outcome { success, failure } = self.take_outcome();
+                self.set_outcome(Outcome { success: failure, failure: success });
             }
-            Command::Group { body, words, redirects, is_subshell } => {
-                for word in words {
-                    self.text(word);
-                }
-                let (files, input) = self.redirects(redirects, input);
-                self.redirections_of_group(files);
-                let (cwd, fed) = (self.cwd.clone(), !matches!(input, Input::Inherited));
-                match (fed, body.as_slice()) {
-                    // What a group reads, its commands read.
-                    (true, body) => {
-                        let mut output = String::new();
-                        for command in body {
-                            self.output.clear();
-                            self.command(command, input.clone());
-                            output.push_str(&self.output);
-                        }
-                        self.output = output;
+            Command::Chain { left, if_success, right } => {
+                self.condition(|reader| reader.command(left, input.clone()));
+                let output = std::mem::take(&mut self.output);
+                let mut joined = self.take_outcome();
+                self.state = match if_success {
+                    true => joined.success.clone(),
+                    false => joined.failure.clone(),
+                };
+                self.command(right, input);
+                let right = self.take_outcome();
+                match if_success {
+                    true => {
+                        joined.success = right.success;
+                        joined.failure.join(&right.failure);
                     }
-                    (false, body) => self.commands(body),
+                    false => {
+                        joined.failure = right.failure;
+                        joined.success.join(&right.success);
+                    }
                 }
-                if *is_subshell {
-                    self.cwd = cwd;
+                self.set_outcome(joined);
+                self.output.insert_str(0, &output);
+            }
+            Command::Group { kind, sections, words, redirects } => {
+                let mut inputs: Vec<Input> = Vec::new();
+                let range = words.first().map_or(0..0, |word| word.range.clone());
+                self.each_choice(range, |reader| {
+                    for word in words {
+                        reader.text(word);
+                    }
+                    let (files, input) = reader.redirects(redirects, input.clone());
+                    reader.redirections_of_group(files);
+                    inputs.push(input);
+                });
+                let outcome = self.outcome.take();
+                let input = only(inputs);
+                match kind {
+                    GroupKind::Braces => {
+                        // A condition or an expression alone.
+                        self.outcome = outcome.filter(|_| sections.is_empty());
+                        for section in sections {
+                            self.section(section, &input);
+                        }
+                    }
+                    GroupKind::Subshell => self.apart(|reader| {
+                        for section in sections {
+                            reader.section(section, &input);
+                        }
+                    }),
+                    GroupKind::If => self.if_command(sections, &input),
+                    GroupKind::Loop => {
+                        let (condition, body) = match sections.as_slice() {
+                            [condition, body @ ..] => (condition.as_slice(), body),
+                            [] => (&[][..], &[][..]),
+                        };
+                        self.repeated(|reader| {
+                            reader.condition(|reader| reader.section(condition, &input));
+                            let Outcome { success, failure } = reader.take_outcome();
+                            reader.state = success;
+                            for section in body {
+                                reader.section(section, &input);
+                            }
+                            failure
+                        });
+                    }
+                    GroupKind::Case { has_default } => {
+                        let mut after = self.state.clone();
+                        let before = self.state.clone();
+                        after.is_dead |= has_default;
+                        let mut from = before;
+                        for section in sections {
+                            self.state = from.clone();
+                            self.section(section, &input);
+                            after.join(&self.state);
+                            // With `;&` the next one follows.
+                            from.join(&self.state);
+                        }
+                        self.state = after;
+                        self.outcome = None;
+                    }
                 }
             }
             Command::For { variable, values, body, redirects } => {
-                let mut known_values = Values::new();
-                match values {
-                    Some(words) => {
-                        for word in words {
-                            for value in self.arguments(word) {
-                                let is_known = !value.is_pattern && !value.has_unknown();
-                                known_values.push(match is_known {
-                                    true => Some(value.text),
-                                    // `for f in /*` is within a folder that is known.
-                                    false => Some(
-                                        value.text.replace(['*', '?', '['], &UNKNOWN.to_string()),
-                                    ),
-                                });
-                            }
-                        }
-                    }
-                    None => known_values.push(None),
-                }
-                for value in known_values {
-                    self.assign(variable, value);
-                }
-                let (files, input) = self.redirects(redirects, input);
-                self.redirections_of_group(files);
-                for command in body {
-                    self.command(command, input.clone());
-                }
-                self.output = UNKNOWN.to_string();
+                self.for_command(variable, values.as_deref(), body, redirects, input);
             }
             Command::Function { name, body } => {
-                self.functions.insert(name.clone(), body.clone());
+                if !self.bodies.iter().any(|(known, _)| Arc::ptr_eq(known, body)) {
+                    self.bodies.push((Arc::clone(body), false));
+                }
+                self.state.functions.set(name, vec![Definition::Function(Arc::clone(body))]);
             }
+        }
+        if let Some(since) = &mut self.since_trap {
+            since.join(&self.state);
+        }
+    }
+
+    /// Reads a condition, in which a failure does not end the shell.
+    fn condition<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.conditions += 1;
+        let result = read(self);
+        self.conditions -= 1;
+        result
+    }
+
+    /// Reads commands of a group; what the group reads, they read.
+    fn section(&mut self, commands: &[Command], input: &Input) {
+        self.outcome = None;
+        let mut output = String::new();
+        for command in commands {
+            self.output.clear();
+            self.command(command, input.clone());
+            match output.len() < MAX_TEXT {
+                true => output.push_str(&self.output),
+                false => output = UNKNOWN.to_string(),
+            }
+        }
+        self.output = output;
+    }
+
+    fn pipeline(&mut self, commands: &[Command], input: Input) {
+        let mut input = input;
+        let fed_by = self.fed_by.clone();
+        for command in commands {
+            self.output.clear();
+            let before = self.reading.invocations.len();
+            self.apart(|reader| reader.command(command, input));
+            input = known(self.output.clone());
+            let started = self.reading.invocations.iter().skip(before);
+            let names: Vec<String> = started
+                .map(|invocation| invocation.program().to_owned())
+                .take(MAX_VALUES)
+                .collect();
+            if self.fed_by.len() < MAX_VALUES {
+                self.fed_by.extend(names);
+            }
+        }
+        self.fed_by = fed_by;
+    }
+
+    /// Reads conditions and what runs after each.
+    fn if_command(&mut self, sections: &[Vec<Command>], input: &Input) {
+        let mut after: Option<State> = None;
+        let mut output = String::new();
+        for pair in sections.chunks(2) {
+            match pair {
+                [condition, body] => {
+                    self.condition(|reader| reader.section(condition, input));
+                    output.push_str(&self.output);
+                    let outcome = self.take_outcome();
+                    self.state = outcome.success;
+                    self.section(body, input);
+                    output.push_str(&self.output);
+                    match &mut after {
+                        Some(after) => _ = after.join(&self.state),
+                        None => after = Some(self.state.clone()),
+                    }
+                    self.state = outcome.failure;
+                }
+                body => {
+                    for section in body {
+                        self.section(section, input);
+                        output.push_str(&self.output);
+                    }
+                }
+            }
+        }
+        if let Some(mut after) = after {
+            after.join(&self.state);
+            self.state = after;
+        }
+        self.outcome = None;
+        self.output = output;
+    }
+
+    /// Reads a loop until nothing new is possible at its start. `read` reads it once, and returns
+    /// what is possible where it ends.
+    fn repeated(&mut self, mut read: impl FnMut(&mut Self) -> State) {
+        let left = self.left.take();
+        self.loops += 1;
+        let mut start = self.state.clone();
+        let before = self.reading.invocations.len();
+        let mut round = 0;
+        let mut after = loop {
+            self.state = start.clone();
+            self.reading.invocations.truncate(before);
+            let after = read(self);
+            let mut next = start.clone();
+            let mut has_changed = next.join(&self.state);
+            if let Some(left) = &self.left {
+                has_changed |= next.join(left);
+            }
+            round += 1;
+            // What is read again costs as much as what is new.
+            self.steps = self.steps.saturating_add(MAX_VALUES);
+            if !has_changed || self.steps >= MAX_STEPS {
+                break after;
+            }
+            if round >= 2 * MAX_ROUNDS || self.loops > MAX_LOOPS {
+                self.opaque("a loop changes too much", self.shown(0..0));
+                break after;
+            }
+            if round >= MAX_ROUNDS {
+                next.widen(&start);
+            }
+            start = next;
+        };
+        self.loops -= 1;
+        if let Some(inner) = self.left.take() {
+            after.join(&inner);
+            self.left = Some(inner);
+        }
+        // `break 2` leaves outer loops as well.
+        self.leave(left);
+        self.state = after;
+        self.outcome = None;
+        self.output = UNKNOWN.to_string();
+    }
+
+    /// Adds to what is possible where loops and functions are left.
+    fn leave(&mut self, state: Option<State>) {
+        match (&mut self.left, state) {
+            (Some(left), Some(state)) => _ = left.join(&state),
+            (left @ None, state) => *left = state,
+            (_, None) => {}
+        }
+    }
+
+    fn for_command(
+        &mut self,
+        variable: &str,
+        words: Option<&[Word]>,
+        body: &[Command],
+        redirects: &[Redirect],
+        input: Input,
+    ) {
+        let mut values: Vec<Value> = Vec::new();
+        let mut may_be_empty = false;
+        let mut inputs = Vec::new();
+        let range = words.and_then(<[Word]>::first).map_or(0..0, |word| word.range.clone());
+        self.each_choice(range, |reader| {
+            let arguments = match words {
+                Some(words) => words.iter().flat_map(|word| reader.arguments(word)).collect(),
+                None => reader.parameters().unwrap_or_else(|| vec![Argument::plain(UNKNOWN)]),
+            };
+            may_be_empty |= arguments.iter().all(|value| value.is_pattern || value.has_unknown());
+            for argument in arguments {
+                let text = match argument.is_pattern {
+                    true => matched(&argument.text),
+                    false => argument.text,
+                };
+                let value = Value::Text(text);
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            let (files, input) = reader.redirects(redirects, input.clone());
+            reader.redirections_of_group(files);
+            inputs.push(input);
+        });
+        let input = only(inputs);
+        if values.len() > MAX_COMBINATIONS {
+            values = vec![Value::Text(UNKNOWN.to_string())];
+        }
+        let before = self.state.clone();
+        self.repeated(|reader| {
+            reader.assign(variable, values.clone());
+            reader.section(body, &input);
+            reader.state.clone()
+        });
+        if may_be_empty {
+            self.state.join(&before);
         }
     }
 
@@ -309,107 +694,272 @@ impl<'s> Reader<'s> {
 
     fn push(&mut self, mut invocation: Invocation) {
         invocation.is_remote = self.is_remote;
+        let input = if let Input::Text(text) = &invocation.input { text.len() } else { 0 };
+        let words: usize = invocation.arguments.iter().map(|argument| argument.text.len()).sum();
+        if !self.expand(input + words) {
+            return;
+        }
         if invocation.range.is_empty() {
             invocation.range = self.shown(invocation.range);
         }
         self.reading.invocations.push(invocation);
     }
 
-    pub(super) fn value(&mut self, name: &str) -> Option<String> {
-        if let Some(parameters) = &self.parameters {
-            match name {
-                "@" | "*" => {
-                    let texts: Vec<&str> =
-                        parameters.iter().map(|argument| argument.text.as_str()).collect();
-                    return Some(texts.join(" "));
-                }
-                "#" => return Some(parameters.len().to_string()),
-                _ => {}
-            }
-            if let Ok(number) = name.parse::<usize>()
-                && number > 0
-            {
-                return Some(
-                    parameters
-                        .get(number - 1)
-                        .map(|argument| argument.text.clone())
-                        .unwrap_or_default(),
-                );
-            }
-        }
-        if let Some(values) = self.variables.get(name) {
-            let count = values.len().max(1);
-            let index = (self.choice / self.combinations) % count;
-            self.combinations = self.combinations.saturating_mul(count);
-            return match values.get(index) {
-                Some(Some(value)) => Some(value.clone()),
-                _ => Some(UNKNOWN.to_string()),
-            };
-        }
+    /// Returns the positional parameters that are chosen.
+    pub(super) fn parameters(&mut self) -> Option<Vec<Argument>> {
+        let parameters = Rc::clone(&self.state.parameters);
+        let index = self.choose("@", parameters.len());
+        parameters.get(index).cloned().flatten()
+    }
+
+    /// Returns the value of a variable that is chosen.
+    pub(super) fn value(&mut self, name: &str) -> Value {
+        let number = name.parse::<usize>().ok();
         match name {
-            "HOME" => Some(self.surroundings.home.to_owned()),
-            "PWD" => self.cwd.clone(),
-            "TMPDIR" | "TMP" | "TEMP" => Some("/tmp".to_owned()),
-            "IFS" => Some(" ".to_owned()),
-            "HOOK_PROJECT_DIR" | "CLAUDE_PROJECT_DIR" | "GEMINI_PROJECT_DIR" => {
-                Some(self.surroundings.project.to_owned())
-            }
-            _ => None,
+            "?" | "$" | "!" => return Value::Number,
+            "@" | "*" | "#" => {}
+            _ if number.is_some_and(|number| number > 0) => {}
+            _ => return self.named_value(name),
+        }
+        let Some(parameters) = self.parameters() else {
+            return if name == "#" { Value::Number } else { Value::Initial };
+        };
+        match (name, number) {
+            ("#", _) => Value::Text(parameters.len().to_string()),
+            (_, Some(number)) => parameters
+                .get(number - 1)
+                .map_or(Value::Unset, |argument| Value::Text(argument.text.clone())),
+            _ if parameters.is_empty() => Value::Unset,
+            _ => Value::List(parameters),
         }
     }
 
-    fn assign(&mut self, name: &str, value: Option<String>) {
-        let value = value.filter(|value| {
-            value.chars().any(|character| character != UNKNOWN) || value.is_empty()
-        });
-        let values = self.variables.entry(name.to_owned()).or_default();
-        if values.contains(&value) {
-            return;
+    fn named_value(&mut self, name: &str) -> Value {
+        let count = self.state.variables.get(name).len();
+        let index = self.choose(name, count);
+        match self.state.variables.get(name).get(index).cloned().unwrap_or(Value::Initial) {
+            Value::Initial => {}
+            value => return value,
         }
-        match values.len() < MAX_VALUES {
-            true => values.push(value),
-            false => *values = vec![None],
+        let text = match name {
+            "HOME" => self.surroundings.home.to_owned(),
+            "PWD" => self.cwd_text(),
+            "TMPDIR" | "TMP" | "TEMP" => "/tmp".to_owned(),
+            "IFS" => " \t\n".to_owned(),
+            "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => return Value::Number,
+            "HOOK_PROJECT_DIR" | "CLAUDE_PROJECT_DIR" | "GEMINI_PROJECT_DIR" => {
+                self.surroundings.project.to_owned()
+            }
+            _ => return Value::Initial,
+        };
+        Value::Text(text)
+    }
+
+    /// Gives a variable values.
+    pub(super) fn assign(&mut self, name: &str, values: Vec<Value>) {
+        if SPECIAL.contains(&name)
+            || name == "IFS"
+                && values
+                    .iter()
+                    .any(|value| !matches!(value, Value::Text(text) if !text.contains(UNKNOWN)))
+        {
+            let reason = format!("`{name}` changes what later commands mean");
+            self.opaque(reason, self.shown(0..0));
         }
+        if self.constants.contains(name) {
+            // Bash skips the rest of the line.
+            self.opaque("it assigns to a constant", self.shown(0..0));
+        }
+        match DYNAMIC.contains(&name) {
+            true => self.state.variables.set(name, vec![Value::Text(UNKNOWN.to_string())]),
+            false => self.state.variables.set(name, values),
+        }
+    }
+
+    fn forget(&mut self, name: &str) {
+        self.assign(name, vec![Value::Text(UNKNOWN.to_string())]);
     }
 
     /// Reads a simple command once for each combination of the values of its variables.
     fn simple(&mut self, command: &SimpleCommand, input: Input) {
-        let (choice, combinations) = (self.choice, self.combinations);
-        for index in 0..MAX_VALUES {
-            self.choice = index;
-            self.combinations = 1;
-            self.process_outputs.clear();
-            self.one_of(command, input.clone());
-            if index + 1 >= self.combinations {
-                break;
+        let mut output: Option<String> = None;
+        self.each_choice(command.range.clone(), |reader| {
+            reader.output.clear();
+            reader.one_of(command, input.clone());
+            match &mut output {
+                None => output = Some(reader.output.clone()),
+                Some(output) if *output != reader.output && output.len() < MAX_TEXT => {
+                    // A shell that reads it may read either.
+                    output.push('\n');
+                    output.push_str(&reader.output);
+                }
+                Some(_) => {}
             }
-            if self.combinations > MAX_VALUES && index == 0 {
-                self.opaque(
-                    "its variables have too many values",
-                    self.shown(command.range.clone()),
-                );
+        });
+        self.output = output.unwrap_or_default();
+    }
+
+    /// Returns the value of an assignment.
+    fn assigned(&mut self, assignment: &crate::script::Assignment) -> Value {
+        if let Some(subscript) = &assignment.subscript {
+            self.arithmetic(subscript);
+            self.text(&assignment.value);
+            return Value::Text(UNKNOWN.to_string());
+        }
+        let value = match assignment.value.parts.as_slice() {
+            [Part::Array(words)] => {
+                let mut values = Vec::new();
+                for word in words {
+                    if matches!(word.parts.first(), Some(Part::Text { text, is_quoted: false }) if text.starts_with('['))
+                    {
+                        self.arithmetic(word);
+                    }
+                    values.extend(self.arguments(word));
+                }
+                Value::List(values)
+            }
+            [Part::Arithmetic(_)] => {
+                self.text(&assignment.value);
+                Value::Number
+            }
+            [Part::Substitution { script, .. }] if self.counts(script) => {
+                self.text(&assignment.value);
+                Value::Number
+            }
+            _ => Value::Text(self.text(&assignment.value)),
+        };
+        if !assignment.adds {
+            return value;
+        }
+        match (self.value(&assignment.name), value) {
+            (Value::List(mut values), Value::List(more)) if values.len() < MAX_VALUES * 4 => {
+                values.extend(more);
+                Value::List(values)
+            }
+            (Value::Unset, value) => value,
+            (Value::Text(before), Value::Text(more)) if before.len() < MAX_TEXT => {
+                Value::Text(before + &more)
+            }
+            _ => Value::Text(UNKNOWN.to_string()),
+        }
+    }
+
+    /// Returns `true` for the output of a program that prints a number.
+    fn counts(&self, script: &Script) -> bool {
+        let last = match script.commands.as_slice() {
+            [Command::Pipeline(commands)] => commands.last(),
+            [only] => Some(only),
+            _ => None,
+        };
+        let Some(Command::Simple(command)) = last else { return false };
+        let plain = |word: &Word| match word.parts.as_slice() {
+            [Part::Text { text, .. }] => Some(text.clone()),
+            _ => None,
+        };
+        let words: Option<Vec<String>> = command.words.iter().map(plain).collect();
+        let words = words.unwrap_or_default();
+        match words.split_first() {
+            Some((program, arguments)) if matches!(program.as_str(), "wc" | "nproc" | "date") => {
+                self.state.functions.get(program) == [Definition::Program]
+                    && arguments
+                        .iter()
+                        .all(|argument| argument.starts_with('-') || argument == "+%s")
+                    && (program != "date" || !arguments.is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads an arithmetic expression, in which values are expressions as well, and run what is in
+    /// their subscripts.
+    pub(super) fn arithmetic(&mut self, word: &Word) {
+        let mut is_known = true;
+        for part in &word.parts {
+            match part {
+                Part::Text { text, .. } => is_known &= self.is_number(text, 0),
+                Part::Variable { name, operator: None, .. } => {
+                    is_known &= self.has_number(name, 0);
+                }
+                Part::Variable { operator: Some(_), .. } => {
+                    let word = Word { parts: vec![part.clone()], range: word.range.clone() };
+                    let text = self.text(&word);
+                    let is_length = matches!(
+                        part,
+                        Part::Variable { operator: Some(crate::script::Operator::Length(_)), .. }
+                    );
+                    is_known &= is_length || self.is_number(&text, 0);
+                }
+                Part::Substitution { script, .. } => {
+                    let text = self.substitution(script);
+                    is_known &= self.counts(script) || self.is_number(text.trim_end(), 0);
+                }
+                Part::Arithmetic(word) => self.arithmetic(word),
+                Part::Process { .. } | Part::Array(_) => is_known = false,
             }
         }
-        self.choice = choice;
-        self.combinations = combinations;
+        if !is_known {
+            self.opaque(
+                "only running it tells what an expression runs",
+                self.shown(word.range.clone()),
+            );
+        }
+    }
+
+    /// Returns `true` if a text is an expression that runs nothing.
+    fn is_number(&mut self, text: &str, depth: usize) -> bool {
+        if depth > MAX_DEPTH || text.contains(['$', '`', UNKNOWN]) || !self.step() {
+            return false;
+        }
+        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let changes = text.contains(['=']) || text.contains("++") || text.contains("--");
+        for name in text.split(|character| !is_name(character)) {
+            if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
+                continue;
+            }
+            if !self.has_number(name, depth + 1) {
+                return false;
+            }
+            if changes && self.state.variables.get(name) != [Value::Initial] {
+                self.state.variables.add(name, Value::Number);
+            }
+        }
+        true
+    }
+
+    fn has_number(&mut self, name: &str, depth: usize) -> bool {
+        if name.parse::<usize>().is_ok() || matches!(name, "@" | "*") {
+            return match self.value(name) {
+                Value::Text(text) => self.is_number(&text, depth),
+                Value::List(_) => false,
+                _ => true,
+            };
+        }
+        let values = self.state.variables.get(name).to_vec();
+        values.into_iter().all(|value| match value {
+            Value::Initial | Value::Unset | Value::Number => true,
+            Value::Text(text) => self.is_number(&text, depth),
+            Value::List(values) => values.iter().all(|value| self.is_number(&value.text, depth)),
+        })
     }
 
     fn one_of(&mut self, command: &SimpleCommand, input: Input) {
         let mut variables = Vec::new();
+        let mut temporary = Vec::new();
         for assignment in &command.assignments {
-            let value = self.text(&assignment.value);
-            let value = (!assignment.is_partial).then_some(value);
-            if command.words.is_empty() {
-                const SPECIAL: [&str; 6] =
-                    ["IFS", "PS4", "PROMPT_COMMAND", "BASH_ALIASES", "CDPATH", "BASH_CMDS"];
-                if SPECIAL.contains(&assignment.name.as_str()) {
-                    let reason = format!("`{}` changes what later commands mean", assignment.name);
-                    self.opaque(reason, self.shown(command.range.clone()));
+            let value = self.assigned(assignment);
+            let text = match &value {
+                Value::Text(text) if !text.contains(UNKNOWN) => Some(text.clone()),
+                _ => None,
+            };
+            variables.push((assignment.name.clone(), text));
+            match command.words.is_empty() {
+                true => {
+                    self.assign(&assignment.name, vec![value]);
+                    // Later parts of the command see the new value.
+                    self.chosen.retain(|(name, ..)| *name != assignment.name);
                 }
-                self.assign(&assignment.name, value.clone());
+                false => temporary.push((assignment.name.clone(), value)),
             }
-            variables
-                .push((assignment.name.clone(), value.filter(|value| !value.contains(UNKNOWN))));
         }
         let mut words = Vec::new();
         for word in &command.words {
@@ -418,20 +968,23 @@ impl<'s> Reader<'s> {
             }
             words.extend(self.arguments(word));
         }
-        let combinations = self.combinations;
         let input = match input {
-            Input::Inherited if self.has_other_input => Input::Unknown,
+            Input::Inherited if self.state.has_other_input => Input::Unknown,
             input => input,
         };
         let (files, input) = self.redirects(&command.redirects, input);
         if matches!(words.as_slice(), [only] if only.text == "exec")
             && !command.redirects.is_empty()
         {
-            self.has_other_input = true;
+            self.state.has_other_input = true;
         }
         let range = self.shown(command.range.clone());
         if words.is_empty() {
             self.output.clear();
+            // What the words were expanded to, the variables are now.
+            for (name, value) in temporary {
+                self.assign(&name, vec![value]);
+            }
             if !files.is_empty() || !variables.is_empty() {
                 let cwd = self.cwd.clone();
                 self.push(Invocation {
@@ -446,6 +999,7 @@ impl<'s> Reader<'s> {
             return;
         }
         let called = words.remove(0);
+        let has_redirects = !command.redirects.is_empty();
         let invocation = Invocation {
             called,
             arguments: words,
@@ -458,8 +1012,34 @@ impl<'s> Reader<'s> {
             is_remote: false,
             range,
         };
+        let before = self.state.variables.clone();
+        for (name, value) in &temporary {
+            self.chosen.retain(|(chosen, ..)| chosen != name);
+            self.assign(name, vec![value.clone()]);
+        }
+        let called = invocation.called.text.clone();
         self.invoke(invocation);
-        self.combinations = combinations;
+        if has_redirects {
+            // A file that cannot be opened keeps even `exit` from running.
+            self.state.is_dead = false;
+        }
+        let runs_here = self.state.functions.get(&called) != [Definition::Program]
+            || HERE.contains(&called.as_str());
+        for (name, _) in temporary {
+            let values = before.get(&name).to_vec();
+            let restore = |state: &mut State| {
+                let inner = state.variables.get(&name).to_vec();
+                state.variables.set(&name, values.clone());
+                for value in inner.into_iter().filter(|_| runs_here) {
+                    state.variables.add(&name, value);
+                }
+            };
+            restore(&mut self.state);
+            if let Some(outcome) = &mut self.outcome {
+                restore(&mut outcome.success);
+                restore(&mut outcome.failure);
+            }
+        }
     }
 
     /// Returns the files of redirections, and the input that they leave.
@@ -516,8 +1096,8 @@ impl<'s> Reader<'s> {
         (accesses, input)
     }
 
-    /// Records an invocation, and reads what it starts.
-    fn invoke(&mut self, mut invocation: Invocation) {
+    /// Reads an invocation of an alias, a function or a program.
+    fn invoke(&mut self, invocation: Invocation) {
         let range = invocation.range.clone();
         if self.reading.invocations.len() >= MAX_INVOCATIONS || self.depth >= MAX_DEPTH {
             return self.opaque("it starts too many programs", range);
@@ -530,22 +1110,49 @@ impl<'s> Reader<'s> {
             self.opaque("the program is a pattern of file names", range.clone());
         }
         let called = invocation.called.text.clone();
-        if invocation.started_by.is_none() {
-            if let Some(value) = self.aliases.get(&called).cloned() {
-                let arguments: Vec<String> = invocation
-                    .arguments
-                    .iter()
-                    .map(|argument| crate::quote(&argument.text))
-                    .collect();
-                let text = format!("{value} {}", arguments.join(" "));
-                self.aliases.remove(&called);
-                self.inside(range.clone(), |reader| reader.shell_text(&text, 0..0));
-                self.aliases.insert(called.clone(), value);
+        if invocation.started_by.is_some() {
+            return self.program(invocation);
+        }
+        for alias in self.state.aliases.get(&called).to_vec().into_iter().flatten() {
+            let arguments: Vec<String> =
+                invocation.arguments.iter().map(|argument| crate::quote(&argument.text)).collect();
+            let text = format!("{alias} {}", arguments.join(" "));
+            let aliases = self.state.aliases.clone();
+            self.state.aliases.set(&called, vec![None]);
+            self.inside(range.clone(), |reader| reader.shell_text(&text, 0..0));
+            self.state.aliases = aliases;
+            self.outcome = None;
+            self.state.is_dead = false;
+        }
+        let definitions = self.state.functions.get(&called).to_vec();
+        let before = self.state.clone();
+        let mut joined: Option<Outcome> = None;
+        for definition in definitions {
+            self.state = before.clone();
+            self.outcome = None;
+            match definition {
+                Definition::Function(body) => self.call(&called, &body, &invocation),
+                Definition::Program => self.program(invocation.clone()),
+                Definition::Unknown => {
+                    self.opaque(format!("`{called}` has too many definitions"), range.clone());
+                    self.program(invocation.clone());
+                }
             }
-            if let Some(body) = self.functions.get(&called).cloned() {
-                return self.call(&called, &body, &invocation);
+            let outcome = self.take_outcome();
+            match &mut joined {
+                Some(joined) => joined.join(&outcome),
+                None => joined = Some(outcome),
             }
         }
+        if let Some(joined) = joined {
+            self.set_outcome(joined);
+        }
+    }
+
+    /// Records a program, and reads what it starts.
+    fn program(&mut self, mut invocation: Invocation) {
+        let range = invocation.range.clone();
+        let called = invocation.called.text.clone();
         self.builtin(&invocation);
         let output = self.output_of(&invocation);
         self.is_output_redirected = false;
@@ -580,14 +1187,16 @@ impl<'s> Reader<'s> {
                 | "gcloud"
         );
         self.depth += 1;
+        let outcome = self.outcome.take();
         for started in started {
             match started {
-                Started::Program(words) => self.start(words, &invocation),
+                Started::Program(words) if runs_here(&invocation) => self.start(words, &invocation),
+                Started::Program(words) => {
+                    self.apart(|reader| reader.start(words, &invocation));
+                }
                 Started::Text(text) => self.start_text(&text, &invocation),
                 Started::TextWith(text, parameters) => {
-                    let before = self.parameters.replace(parameters);
-                    self.start_text(&text, &invocation);
-                    self.parameters = before;
+                    self.start_text_with(&text, Some(parameters), &invocation);
                 }
                 Started::Unknown(reason) => self.opaque(reason, range.clone()),
                 Started::Input => match &invocation.input {
@@ -631,7 +1240,8 @@ impl<'s> Reader<'s> {
             match effect {
                 inline::Effect::Shell(text) => self.start_text(&text, &invocation),
                 inline::Effect::Program(words) => {
-                    self.start(words.into_iter().map(Argument::plain).collect(), &invocation);
+                    let words = words.into_iter().map(Argument::plain).collect();
+                    self.apart(|reader| reader.start(words, &invocation));
                 }
                 inline::Effect::Unknown => {
                     let reason = format!(
@@ -659,6 +1269,9 @@ impl<'s> Reader<'s> {
         self.depth -= 1;
         self.is_remote = was_remote;
         self.output = output;
+        if outcome.is_some() {
+            self.outcome = outcome;
+        }
     }
 
     /// Applies the options by which a program works in another directory.
@@ -678,7 +1291,11 @@ impl<'s> Reader<'s> {
     }
 
     fn call(&mut self, name: &str, body: &Arc<Command>, invocation: &Invocation) {
-        self.called.insert(name.to_owned());
+        if let Some((_, is_called)) =
+            self.bodies.iter_mut().find(|(known, _)| Arc::ptr_eq(known, body))
+        {
+            *is_called = true;
+        }
         if self.calls.iter().any(|call| call == name) {
             return self
                 .opaque(format!("the function `{name}` calls itself"), invocation.range.clone());
@@ -688,10 +1305,34 @@ impl<'s> Reader<'s> {
         }
         self.depth += 1;
         self.calls.push(name.to_owned());
-        let parameters = self.parameters.replace(invocation.arguments.clone());
+        let parameters = Rc::new(vec![Some(invocation.arguments.clone())]);
+        let parameters = std::mem::replace(&mut self.state.parameters, parameters);
+        let (left, loops) = (self.left.take(), std::mem::take(&mut self.loops));
+        let locals = std::mem::take(&mut self.locals);
         let input = invocation.input.clone();
+        if !invocation.files.is_empty() {
+            self.redirections_of_group(invocation.files.clone());
+        }
         self.inside(invocation.range.clone(), |reader| reader.command(body, input));
-        self.parameters = parameters;
+        if let Some(left) = std::mem::replace(&mut self.left, left) {
+            self.state.join(&left);
+            self.outcome = None;
+        }
+        self.loops = loops;
+        for (name, values) in std::mem::replace(&mut self.locals, locals) {
+            let outcome = self.outcome.iter_mut();
+            let states = outcome.flat_map(|outcome| [&mut outcome.success, &mut outcome.failure]);
+            for state in states.chain([&mut self.state]) {
+                for value in &values {
+                    state.variables.add(&name, value.clone());
+                }
+            }
+        }
+        self.state.parameters = Rc::clone(&parameters);
+        if let Some(outcome) = &mut self.outcome {
+            outcome.success.parameters = Rc::clone(&parameters);
+            outcome.failure.parameters = parameters;
+        }
         self.calls.pop();
         self.depth -= 1;
     }
@@ -732,6 +1373,10 @@ impl<'s> Reader<'s> {
 
     /// Reads a shell text that a program runs.
     fn start_text(&mut self, text: &str, by: &Invocation) {
+        self.start_text_with(text, None, by);
+    }
+
+    fn start_text_with(&mut self, text: &str, parameters: Option<Vec<Argument>>, by: &Invocation) {
         if text.trim().starts_with(UNKNOWN) {
             self.opaque(
                 format!("only running it tells what `{}` runs", by.program()),
@@ -739,68 +1384,364 @@ impl<'s> Reader<'s> {
             );
             return;
         }
-        let cwd = self.cwd.clone();
-        self.inside(by.range.clone(), |reader| reader.shell_text(text, 0..0));
         // `eval` runs in the shell itself.
-        if by.called.text != "eval" {
-            self.cwd = cwd;
+        if by.called.text == "eval" {
+            return self.inside(by.range.clone(), |reader| reader.shell_text(text, 0..0));
+        }
+        if by.called.text == "trap" {
+            return self.trap(text, by);
+        }
+        let (left, loops) = (self.left.take(), std::mem::take(&mut self.loops));
+        let conditions = std::mem::take(&mut self.conditions);
+        self.apart(|reader| {
+            // A shell of its own has what is exported, and what its environment had.
+            let state = &mut reader.state;
+            state.variables.add_to_all(&Value::Initial, &state.exported);
+            state.functions.add_to_all(&Definition::Program, &HashSet::new());
+            state.parameters = Rc::new(vec![parameters]);
+            state.ends_on_failure = false;
+            if let Some(cwd) = &by.cwd
+                && matches!(by.program(), "env" | "sudo")
+            {
+                state.directories = Rc::new(vec![Some(cwd.clone())]);
+            }
+            for (name, value) in &by.variables {
+                let value = value.clone().unwrap_or_else(|| UNKNOWN.to_string());
+                reader.assign(name, vec![Value::Text(value)]);
+            }
+            reader.inside(by.range.clone(), |reader| reader.shell_text(text, 0..0));
+        });
+        (self.left, self.loops, self.conditions) = (left, loops, conditions);
+    }
+
+    /// Reads the text of a trap, which may run at any later time.
+    fn trap(&mut self, text: &str, by: &Invocation) {
+        let before = self.state.clone();
+        self.inside(by.range.clone(), |reader| reader.shell_text(text, 0..0));
+        let signals = by.arguments.iter().skip_while(|argument| argument.text == "--").skip(1);
+        let is_last = signals
+            .map(|signal| signal.text.as_str())
+            .all(|signal| matches!(signal.trim_start_matches("SIG"), "EXIT" | "0"));
+        self.state.is_dead = false;
+        let mut after = before.clone();
+        if after.join(&self.state) && !is_last {
+            self.opaque("a trap changes what later commands mean", by.range.clone());
+        }
+        self.state = before;
+        self.outcome = None;
+        if self.traps.len() < MAX_VALUES {
+            self.traps.push((text.to_owned(), by.range.clone()));
+        } else {
+            self.opaque("it has too many traps", by.range.clone());
+        }
+        match &mut self.since_trap {
+            Some(since) => _ = since.join(&self.state),
+            None => self.since_trap = Some(self.state.clone()),
         }
     }
 
     /// Follows builtins that change what later commands mean.
     fn builtin(&mut self, invocation: &Invocation) {
-        let mut operands =
-            invocation.arguments.iter().filter(|argument| !argument.text.starts_with('-'));
-        match invocation.called.text.as_str() {
-            "cd" | "pushd" => {
-                let target =
-                    operands.next().map_or(self.surroundings.home, |operand| operand.text.as_str());
-                let is_known = !target.contains(UNKNOWN)
-                    && !invocation.arguments.iter().any(|argument| argument.text == "-");
-                self.cwd = match is_known {
-                    true => files::join(self.cwd.as_deref(), target),
-                    false => None,
-                };
+        let called = invocation.called.text.as_str();
+        let arguments = &invocation.arguments;
+        let range = invocation.range.clone();
+        let operands: Vec<Argument> =
+            arguments.iter().filter(|argument| !argument.text.starts_with('-')).cloned().collect();
+        let has_option = |letters: &[char]| {
+            arguments.iter().any(|argument| {
+                argument.text.strip_prefix('-').is_some_and(|option| option.contains(letters))
+            })
+        };
+        // Subscripts are expanded again.
+        const SUBSCRIPTS: [&str; 16] = [
+            "[",
+            "declare",
+            "export",
+            "getopts",
+            "local",
+            "mapfile",
+            "printf",
+            "read",
+            "readarray",
+            "readonly",
+            "test",
+            "typeset",
+            "unset",
+            "wait",
+            "let",
+            "declare",
+        ];
+        if SUBSCRIPTS.contains(&called) {
+            let is_expanded = arguments.iter().any(|argument| {
+                argument.text.split_once('[').is_some_and(|(name, rest)| {
+                    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                        && !name.is_empty()
+                        && rest.contains(['$', '`', UNKNOWN])
+                })
+            });
+            if is_expanded {
+                self.opaque("only running it tells what a subscript runs", range.clone());
             }
-            "popd" => self.cwd = None,
+        }
+        match called {
+            "let" => {
+                for argument in arguments {
+                    if !self.is_number(&argument.text, 0) {
+                        self.opaque("only running it tells what an expression runs", range.clone());
+                    }
+                }
+            }
+            "cd" | "pushd" if called == "pushd" && has_option(&['n']) => {}
+            "cd" | "pushd" => {
+                let home = self.text_value("HOME");
+                let target = operands.first().map_or(home, |operand| operand.text.clone());
+                let is_known = !target.contains(UNKNOWN)
+                    && !target.starts_with('+')
+                    && (called == "cd" || !operands.is_empty())
+                    && !arguments.iter().any(|argument| {
+                        let option = argument.text.trim_start_matches(['-', '+']);
+                        argument.text == "-"
+                            || option.len() < argument.text.len()
+                                && option.starts_with(|first: char| first.is_ascii_digit())
+                    });
+                let directory =
+                    if is_known { files::join(self.cwd.as_deref(), &target) } else { None };
+                let mut failure = self.state.clone();
+                failure.directories = Rc::new(vec![self.cwd.clone()]);
+                failure.is_dead |= self.state.ends_on_failure && self.conditions == 0;
+                let mut success = self.state.clone();
+                success.directories = Rc::new(vec![directory]);
+                for name in ["OLDPWD", "PWD"] {
+                    success.variables.set(
+                        name,
+                        vec![match name {
+                            "PWD" => Value::Initial,
+                            _ => Value::Text(UNKNOWN.to_string()),
+                        }],
+                    );
+                }
+                self.set_outcome(Outcome { success, failure });
+            }
+            "popd" => self.state.directories = Rc::new(vec![None]),
             "export" | "declare" | "typeset" | "local" | "readonly" => {
-                let assignments: Vec<(String, String)> = operands
-                    .filter_map(|operand| operand.text.split_once('='))
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .collect();
-                for (name, value) in assignments {
-                    self.assign(&name, Some(value));
+                if has_option(&['n', 'i', 'l', 'u', 'c']) && called != "export" {
+                    self.opaque("an attribute changes what a variable means", range);
+                }
+                for operand in operands {
+                    let (name, value) = match operand.text.split_once('=') {
+                        Some((name, value)) => (name, Some(value)),
+                        None => (operand.text.as_str(), None),
+                    };
+                    if name.contains(UNKNOWN) {
+                        self.opaque(
+                            "only running it tells which variable it sets",
+                            range_of(invocation),
+                        );
+                    }
+                    let (name, adds) = match name.strip_suffix('+') {
+                        Some(name) => (name, true),
+                        None => (name, false),
+                    };
+                    let is_array = has_option(&['a', 'A']) || name.contains('[');
+                    let name = name.split('[').next().unwrap_or_default().to_owned();
+                    if called == "export" && !has_option(&['n']) {
+                        Rc::make_mut(&mut self.state.exported).insert(name.clone());
+                    }
+                    if called != "export" && called != "readonly" && !self.calls.is_empty() {
+                        let values = self.state.variables.get(&name).to_vec();
+                        self.locals.push((name.clone(), values));
+                    }
+                    match value {
+                        // It fails outside of functions.
+                        Some(value) if called == "local" && self.calls.is_empty() => {
+                            self.state.variables.add(&name, Value::Text(value.to_owned()));
+                        }
+                        Some(value) if !adds && !is_array && !value.starts_with('(') => {
+                            self.assign(&name, vec![Value::Text(value.to_owned())]);
+                        }
+                        Some(_) => self.forget(&name),
+                        // A new local variable has no value.
+                        None if called == "local"
+                            || !self.calls.is_empty() && called != "export" =>
+                        {
+                            self.state.variables.add(&name, Value::Unset);
+                        }
+                        None => {}
+                    }
+                    if called == "readonly" || has_option(&['r']) {
+                        self.constants.insert(name);
+                    }
                 }
             }
             "read" | "mapfile" | "readarray" | "getopts" => {
-                let names: Vec<String> = operands.map(|operand| operand.text.clone()).collect();
-                for name in names {
-                    self.assign(&name, None);
+                for name in operands {
+                    if name.has_unknown() {
+                        self.opaque("only running it tells which variable it sets", range.clone());
+                    }
+                    self.forget(name.text.split('[').next().unwrap_or_default());
+                }
+                for name in ["REPLY", "MAPFILE", "OPTARG"] {
+                    self.forget(name);
                 }
             }
             "printf"
-                if invocation.arguments.first().is_some_and(|argument| argument.text == "-v") =>
+                if arguments.first().is_some_and(|argument| argument.text.starts_with("-v")) =>
             {
-                if let Some(name) = invocation.arguments.get(1) {
-                    self.assign(&name.text.clone(), None);
+                let attached = arguments.first().and_then(|option| option.text.strip_prefix("-v"));
+                let name = match attached.filter(|name| !name.is_empty()) {
+                    Some(name) => Some(name.to_owned()),
+                    None => arguments.get(1).map(|name| name.text.clone()),
+                };
+                if let Some(name) = name {
+                    if name.contains(UNKNOWN) {
+                        self.opaque("only running it tells which variable it sets", range);
+                    }
+                    self.forget(name.split('[').next().unwrap_or_default());
                 }
             }
-            "set" => {
-                let values = invocation.arguments.iter().position(|argument| argument.text == "--");
-                if let Some(values) = values {
-                    self.parameters =
-                        Some(invocation.arguments.iter().skip(values + 1).cloned().collect());
+            "unset" => {
+                let only_functions = has_option(&['f']);
+                for name in operands {
+                    if name.has_unknown() || has_option(&['n']) {
+                        self.opaque(
+                            "only running it tells which variable it unsets",
+                            range.clone(),
+                        );
+                    }
+                    let name = name.text;
+                    match only_functions {
+                        true => self.state.functions.set(&name, vec![Definition::Program]),
+                        false => {
+                            self.state.functions.add(&name, Definition::Program);
+                            let name = name.split('[').next().unwrap_or_default();
+                            // What a function made local is as it was.
+                            match self.calls.is_empty() {
+                                true => self.assign(name, vec![Value::Unset]),
+                                false => self.forget(name),
+                            }
+                        }
+                    }
                 }
             }
+            "shift" => {
+                let count = match arguments.first() {
+                    None => Some(1),
+                    Some(argument) => argument.text.parse::<usize>().ok(),
+                };
+                let parameters = self.parameters().filter(|_| count.is_some());
+                let parameters = parameters.map(|parameters| {
+                    let count = count.unwrap_or_default();
+                    match count <= parameters.len() {
+                        true => parameters.into_iter().skip(count).collect(),
+                        false => parameters,
+                    }
+                });
+                self.state.parameters = Rc::new(vec![parameters]);
+            }
+            "set" => self.set_builtin(invocation),
             "alias" => {
-                let aliases: Vec<(String, String)> = operands
-                    .filter_map(|operand| operand.text.split_once('='))
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .collect();
-                self.aliases.extend(aliases);
+                for operand in operands {
+                    if let Some((name, value)) = operand.text.split_once('=') {
+                        self.state.aliases.set(name, vec![Some(value.to_owned())]);
+                    }
+                }
+            }
+            "enable" | "hash"
+                if has_option(&['p', 'f', 'n', 'd'])
+                    || arguments.iter().any(Argument::has_unknown) =>
+            {
+                self.opaque("it changes what names of programs mean", range);
+            }
+            "shopt"
+                if arguments.iter().any(|argument| {
+                    argument.has_unknown()
+                        || matches!(
+                            argument.text.as_str(),
+                            "lastpipe" | "extdebug" | "localvar_inherit"
+                        )
+                }) =>
+            {
+                self.opaque("an option changes what later commands mean", range)
+            }
+            "exit" | "return" | "break" | "continue" => {
+                let is_plain = match arguments.as_slice() {
+                    [] => true,
+                    [only] => {
+                        only.text.bytes().all(|byte| byte.is_ascii_digit())
+                            && only.text.bytes().any(|byte| byte != b'0')
+                            || called == "exit" && only.text == "0"
+                            || called == "return" && only.text == "0"
+                    }
+                    _ => false,
+                };
+                let leaves = match called {
+                    "exit" => true,
+                    "return" => !self.calls.is_empty(),
+                    _ => self.loops > 0,
+                };
+                if called != "exit" {
+                    self.leave(Some(self.state.clone()));
+                }
+                self.state.is_dead |= is_plain && leaves;
             }
             _ => {}
         }
+    }
+
+    fn set_builtin(&mut self, invocation: &Invocation) {
+        let arguments = &invocation.arguments;
+        let mut at = 0;
+        while let Some(argument) = arguments.get(at) {
+            let text = argument.text.as_str();
+            if argument.has_unknown() {
+                self.state.parameters = Rc::new(vec![None]);
+                self.state.ends_on_failure = false;
+                return;
+            }
+            let sets = text.starts_with('-');
+            match text.strip_prefix(['-', '+']) {
+                Some("-") => {
+                    at += 1;
+                    break;
+                }
+                Some("") if sets && at + 1 >= arguments.len() => return,
+                Some("") => {
+                    at += 1;
+                    break;
+                }
+                Some(letters) => {
+                    if letters.contains('e') {
+                        self.state.ends_on_failure = sets;
+                    }
+                    if letters.contains('k') {
+                        self.opaque(
+                            "an option changes what later commands mean",
+                            range_of(invocation),
+                        );
+                    }
+                    if letters.contains('o') {
+                        at += 1;
+                        match arguments.get(at).map(|argument| argument.text.as_str()) {
+                            Some("errexit") => self.state.ends_on_failure = sets,
+                            Some("keyword") => self.opaque(
+                                "an option changes what later commands mean",
+                                range_of(invocation),
+                            ),
+                            _ => {}
+                        }
+                    }
+                    at += 1;
+                    if at >= arguments.len() {
+                        return;
+                    }
+                }
+                None => break,
+            }
+        }
+        if at == 0 && arguments.is_empty() {
+            return;
+        }
+        self.state.parameters = Rc::new(vec![Some(arguments.iter().skip(at).cloned().collect())]);
     }
 
     fn is_in_project(&self) -> bool {
@@ -898,11 +1839,42 @@ impl<'s> Reader<'s> {
                     false => UNKNOWN.to_string(),
                 }
             }
+            // It prints where it goes.
+            "cd" if arguments.iter().any(|argument| argument.text.starts_with('-')) => {
+                UNKNOWN.to_string()
+            }
             ":" | "true" | "false" | "cd" | "export" | "set" | "test" | "[" | "exit" | "sleep" => {
                 String::new()
             }
             _ => UNKNOWN.to_string(),
         }
+    }
+}
+
+fn range_of(invocation: &Invocation) -> Range<usize> {
+    invocation.range.clone()
+}
+
+/// Returns `true` for builtins that run another builtin in the shell itself.
+fn runs_here(invocation: &Invocation) -> bool {
+    matches!(invocation.called.text.as_str(), "command" | "builtin")
+        && invocation.started_by.as_deref().is_none_or(|by| matches!(by, "command" | "builtin"))
+}
+
+/// Returns the input if all are the same.
+fn only(mut inputs: Vec<Input>) -> Input {
+    match inputs.pop() {
+        Some(last) if inputs.iter().all(|input| *input == last) => last,
+        _ => Input::Unknown,
+    }
+}
+
+/// Returns what a pattern may match: of `*.c`, a file in the working directory.
+fn matched(pattern: &str) -> String {
+    let text = pattern.replace(['*', '?', '['], &UNKNOWN.to_string());
+    match text.starts_with(UNKNOWN) {
+        true => format!("./{text}"),
+        false => text,
     }
 }
 

@@ -52,7 +52,7 @@ fn programs_are_found_wherever_they_start() {
         ("find . -exec a {} \\;", vec!["find . -exec a {} ;", "a ./…"]),
         ("echo b c | xargs a", vec!["echo b c", "xargs a", "a b c"]),
         ("[[ $(a) == b ]] && c", vec!["a", "c"]),
-        ("echo \"$((1 + $(a)))\"", vec!["a", "echo …"]),
+        ("echo \"$((1 + $(a | wc -l)))\"", vec!["a", "wc -l", "echo …"]),
         ("a=(x $(b)); c", vec!["b", "c"]),
         ("! time -p a", vec!["a"]),
         (
@@ -66,6 +66,65 @@ fn programs_are_found_wherever_they_start() {
         ),
     ] {
         assert_eq!(started(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_possible_at_a_point_is_read() {
+    let paths = |text: &str| -> Vec<String> {
+        let reading = read(text, &directories());
+        let files = reading.invocations.iter().flat_map(|invocation| &invocation.files);
+        files.map(|file| file.path.replace(UNKNOWN, "…")).collect()
+    };
+    for (text, path) in [
+        ("rm -f x; (rm() { :; }); rm ~/x", "/home/me/x"),
+        ("a && rm() { :; }; rm ~/x", "/home/me/x"),
+        ("rm() { :; }; unset -f rm; rm ~/x", "/home/me/x"),
+        ("if a; then f() { rm ~/x; }; else f() { :; }; fi; f", "/home/me/x"),
+        ("a=(1 # '\n) ; rm ~/x ; b=(2 # '\n)", "/home/me/x"),
+        ("[[ -e <(rm ~/x) ]]", "/home/me/x"),
+        ("rm $'\\x{2f}x'", "/x"),
+        ("rm $HOME/x; HOME=/tmp", "/home/me/x"),
+        ("x=b; x=/a; for f in $x; do rm $f; done", "/a"),
+        ("x=b; x=/a; { a; } > $x", "/a"),
+        ("f() { shift; \"$@\"; }; f x rm /a", "/a"),
+        ("set -- b /a; while a; do rm $1; shift; done", "/a"),
+        ("x=; rm ${x:-/a}", "/a"),
+        ("x=a; unset x; rm ${x-/a}", "/a"),
+        ("x=b; x=/a eval 'rm $x'", "/a"),
+        ("x=b; env x=/a bash -c 'rm $x'", "/a"),
+        ("cd ~; b && cd /tmp; rm x", "/home/me/x"),
+        ("trap 'rm x' EXIT; cd ~", "/home/me/x"),
+        ("cd ~; cd /tmp/nope; rm x", "/home/me/x"),
+        ("cd ~; if ! cd /tmp; then rm x; fi", "/home/me/x"),
+        ("cd ~; cd /tmp & rm x", "/home/me/x"),
+        ("cd ~; env cd /tmp; rm x", "/home/me/x"),
+        ("cd ~; pushd -n /tmp; rm x", "/home/me/x"),
+        ("for i in 1 2; do rm x; cd ~; done", "/home/me/x"),
+        ("while a; do cd ~; break; cd /tmp; done; rm x", "/home/me/x"),
+        ("until cd ~; do cd /tmp; done; rm x", "/home/me/x"),
+        ("case a in a) cd ~;; *) cd /tmp;; esac; rm x", "/home/me/x"),
+        ("x=(rm ~/x); \"${x[@]}\"", "/home/me/x"),
+        ("IFS=:; x=/a:/b; rm $x", "/b"),
+        (": ${x:=/a}; rm $x", "/a"),
+        ("x=/a; f() { local x=b; }; f; rm $x", "/a"),
+        ("_=b; echo /a; cat $_; rm -f $_", "…"),
+    ] {
+        assert!(paths(text).iter().any(|read| read == path), "{text}: {:?}", paths(text));
+    }
+    // Nothing else is possible there.
+    for (text, expected) in [
+        ("cd /tmp && rm x", vec!["/tmp/x"]),
+        ("cd /tmp || exit; rm x", vec!["/tmp/x"]),
+        ("set -e; cd /tmp; rm x", vec!["/tmp/x"]),
+        ("(cd /tmp); rm x", vec!["/code/thing/x"]),
+        ("if a; then x=b; else x=c; fi; rm $x", vec!["/code/thing/b", "/code/thing/c"]),
+        ("for f in *.txt; do rm \"${f%.txt}.md\"; done", vec!["/code/thing/….md"]),
+        ("IFS=$'\\n'; for f in a b; do rm $f; done", vec!["/code/thing/a", "/code/thing/b"]),
+        ("x=a; rm $x; x=/b", vec!["/code/thing/a"]),
+    ] {
+        assert_eq!(paths(text), expected, "{text}");
+        assert!(read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
 }
 
@@ -87,6 +146,22 @@ fn what_only_running_can_tell_is_opaque() {
         "f() { f; }; f",
         "if a; then b",
         "curl -o x y; sh x",
+        "a $\\\nHOME",
+        "a $H\\\nOME",
+        "!\\\n a",
+        "copr\\\noc a",
+        "let 'a[$(b)]=1'",
+        "declare 'a[$(b)]=1'",
+        "test -v 'a[$(b)]'",
+        "x='a[$(b)]'; y=x; echo $((y))",
+        "x='a[$(b)]'; [[ x -eq 1 ]]",
+        "x='$(b)'; echo \"${x@P}\"",
+        "declare -n x=HOME",
+        "CDPATH=~ cd a",
+        "trap 'cd ~' DEBUG",
+        "shopt -s lastpipe; a | cd ~",
+        "IFS=$(a)",
+        "readonly x=/a; x=b; rm $x",
     ] {
         assert!(!read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
@@ -97,6 +172,14 @@ fn what_only_running_can_tell_is_opaque() {
         "python3 x.py < data",
         "bash x.sh",
         "a 2>&1 | tee log",
+        "a &&\\\n  b",
+        "a\\\n  -b",
+        "a |\\\n  b",
+        "i=0; while [ $i -lt 3 ]; do i=$((i + 1)); done",
+        "n=$(wc -l < a); echo $((n + 1))",
+        "x=(a b); \"${x[@]}\"",
+        "t=$(mktemp -d); trap 'rm -rf \"$t\"' EXIT",
+        "hash -r; hash -t git",
     ] {
         assert!(read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));
     }
@@ -144,6 +227,20 @@ proptest! {
 }
 
 #[test]
+fn what_a_text_expands_to_is_bounded() {
+    let text = format!("a={}\n{}", "a/".repeat(30_000), "cat $a $a $a\n".repeat(3_000));
+    let reading = read(&text, &directories());
+    let length = |invocation: &Invocation| -> usize {
+        let files = invocation.files.iter().map(|file| file.path.len());
+        let words = invocation.arguments.iter().map(|argument| argument.text.len());
+        files.chain(words).sum()
+    };
+    let total: usize = reading.invocations.iter().map(length).sum();
+    assert!(total < 4 << 20, "{total}");
+    assert!(!reading.opaque.is_empty());
+}
+
+#[test]
 fn hostile_texts_take_linear_time() {
     for piece in [
         "$(",
@@ -165,6 +262,11 @@ fn hostile_texts_take_linear_time() {
         "a;",
         "$'\\",
         "sudo ",
+        "x=$x$x\n",
+        "for x in $x b; do ",
+        "while cd a; do ",
+        "x() { x=$x; ",
+        "if cd a; then x=$x; fi;",
     ] {
         let short = piece.repeat(20_000 / piece.len());
         let began = std::time::Instant::now();

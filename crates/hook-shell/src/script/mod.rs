@@ -43,16 +43,27 @@ pub enum Command {
     Simple(SimpleCommand),
     /// Commands that run at once, each reading the output of the one before.
     Pipeline(Vec<Command>),
+    /// `! command`
+    Negated(Box<Command>),
+    /// `left && right` or `left || right`.
+    Chain {
+        /// The command that runs first.
+        left: Box<Command>,
+        /// `true` for `&&`.
+        if_success: bool,
+        /// The command that the first one decides about.
+        right: Box<Command>,
+    },
     /// The commands of a group, a subshell, an `if`, a `while` or a `case`.
     Group {
-        /// The commands.
-        body: Vec<Command>,
+        /// The kind, which decides which sections run.
+        kind: GroupKind,
+        /// The commands, in sections.
+        sections: Vec<Vec<Command>>,
         /// Words that are expanded for the command itself, such as the subject of a `case`.
         words: Vec<Word>,
         /// The redirections of all of it.
         redirects: Vec<Redirect>,
-        /// `true` for `(…)`, whose changes of directory and variables end with it.
-        is_subshell: bool,
     },
     /// A loop over words.
     For {
@@ -74,6 +85,24 @@ pub enum Command {
     },
 }
 
+/// A kind of compound command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupKind {
+    /// One section, which runs in the shell itself.
+    Braces,
+    /// One section, whose changes of directory and variables end with it: `(…)`, `… &`.
+    Subshell,
+    /// Conditions and what runs after each; a last one alone is that of `else`.
+    If,
+    /// A condition and a body.
+    Loop,
+    /// The commands of each pattern.
+    Case {
+        /// `true` if one of them is `*`.
+        has_default: bool,
+    },
+}
+
 /// A program or builtin with its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
@@ -92,8 +121,10 @@ pub struct SimpleCommand {
 pub struct Assignment {
     /// The variable.
     pub name: String,
-    /// `true` for `+=`, and for elements of arrays.
-    pub is_partial: bool,
+    /// `true` for `+=`.
+    pub adds: bool,
+    /// The subscript of an element of an array.
+    pub subscript: Option<Word>,
     /// The value.
     pub value: Word,
 }
@@ -187,17 +218,46 @@ pub enum Part {
     },
     /// The result of `$((…))`, with what is expanded in it.
     Arithmetic(Word),
+    /// The values of an array: `(…)` in an assignment.
+    Array(Vec<Word>),
 }
 
 /// The operator of `${name…}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operator {
     /// `:-`, `-`, `:=`, `=`: the value if the variable has none.
-    Default(Word),
+    Default {
+        /// The value.
+        word: Word,
+        /// `true` with a colon: an empty value is none.
+        replaces_empty: bool,
+        /// `true` for `=`: the variable gets the value.
+        assigns: bool,
+    },
     /// `:+`, `+`: the value if the variable has one.
-    Alternative(Word),
+    Alternative {
+        /// The value.
+        word: Word,
+        /// `true` with a colon: an empty value is none.
+        ignores_empty: bool,
+    },
     /// `:?`, `?`: the value of the variable, or an error.
     Required(Word),
-    /// Anything else, whose result is not computed, such as `%`, `#`, `/`, `:0:2`, `!`.
+    /// `%`, `%%`, `#`, `##`: the value without a part at its start or end.
+    Trim {
+        /// The sign.
+        sign: &'static str,
+        /// The pattern.
+        pattern: Word,
+    },
+    /// `[@]`, `[*]`: all values of an array.
+    All,
+    /// `[…]`, `:…`: an element or part, by an arithmetic expression.
+    Index(Word),
+    /// `${#…}`: a length.
+    Length(Word),
+    /// `${!…}`, `@P`: the value is expanded, or names another variable.
+    Indirect(Word),
+    /// Anything else, whose result is not computed, such as `/`, `^`, `@Q`.
     Other(Word),
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::state::{End, Parser, PendingDocument, is_metacharacter};
 use super::{
-    Assignment, Command, Part, Redirect, RedirectKind, RedirectTarget, Script, SimpleCommand, Word,
+    Assignment, Command, GroupKind, Part, Redirect, RedirectKind, RedirectTarget, Script,
+    SimpleCommand, Word,
 };
 
 /// The maximum length of an arithmetic expression that is told from nested subshells.
@@ -105,7 +106,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn skip_newlines(&mut self) {
+    pub(super) fn skip_newlines(&mut self) {
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -215,7 +216,22 @@ impl<'t> Parser<'t> {
             match self.peek() {
                 None | Some(b')') => return commands,
                 Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => return commands,
-                Some(b';' | b'&') => self.at += 1,
+                Some(b'&') => {
+                    self.at += 1;
+                    self.must_not_continue();
+                    if let Some(command) = commands.pop() {
+                        commands.push(Command::Group {
+                            kind: GroupKind::Subshell,
+                            sections: vec![vec![command]],
+                            words: Vec::new(),
+                            redirects: Vec::new(),
+                        });
+                    }
+                }
+                Some(b';') => {
+                    self.at += 1;
+                    self.must_not_continue();
+                }
                 Some(_) => {
                     const ENDS: [&str; 8] =
                         ["do", "done", "elif", "else", "esac", "fi", "then", "}"];
@@ -223,7 +239,7 @@ impl<'t> Parser<'t> {
                         return commands;
                     }
                     let before = self.at;
-                    commands.extend(self.pipeline());
+                    commands.extend(self.chain());
                     if self.at == before {
                         return commands;
                     }
@@ -232,11 +248,33 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Reads pipelines with `&&` and `||` between them.
+    fn chain(&mut self) -> Option<Command> {
+        let mut command = self.pipeline()?;
+        loop {
+            let if_success = match (self.peek(), self.peek_at(1)) {
+                (Some(b'&'), Some(b'&')) => true,
+                (Some(b'|'), Some(b'|')) => false,
+                _ => return Some(command),
+            };
+            self.at += 2;
+            self.skip_newlines();
+            let Some(right) = self.pipeline() else {
+                self.mark_unread("it has a syntax error");
+                return Some(command);
+            };
+            command =
+                Command::Chain { left: Box::new(command), if_success, right: Box::new(right) };
+        }
+    }
+
     fn pipeline(&mut self) -> Option<Command> {
         let mut commands = Vec::new();
+        let mut is_negated = false;
         loop {
             self.skip_blanks();
             while let Some(word @ ("!" | "time")) = self.reserved() {
+                is_negated |= word == "!";
                 self.at += word.len();
                 self.skip_blanks();
                 while word == "time"
@@ -249,26 +287,23 @@ impl<'t> Parser<'t> {
             commands.extend(self.command());
             self.skip_blanks();
             match (self.peek(), self.peek_at(1)) {
-                // `||` and `&&` only decide whether the next one runs.
-                (Some(b'|'), Some(b'|')) | (Some(b'&'), Some(b'&')) => {
-                    self.at += 2;
-                    self.skip_newlines();
-                    break;
-                }
+                (Some(b'|'), Some(b'|')) => break,
                 (Some(b'|'), Some(b'&')) => self.at += 2,
                 (Some(b'|'), _) => self.at += 1,
                 _ => break,
             }
-            if self.rest().starts_with("\\\n") {
+            let behind = self.rest().strip_prefix("\\\n");
+            if behind.is_some_and(|rest| rest.starts_with(['|', '&', '\\'])) {
                 self.mark_unread("a line end divides an operator");
             }
             self.skip_newlines();
         }
-        match commands.len() {
-            0 => None,
-            1 => commands.pop(),
-            _ => Some(Command::Pipeline(commands)),
-        }
+        let command = match commands.len() {
+            0 => return None,
+            1 => commands.pop()?,
+            _ => Command::Pipeline(commands),
+        };
+        Some(if is_negated { Command::Negated(Box::new(command)) } else { command })
     }
 
     fn command(&mut self) -> Option<Command> {
@@ -285,30 +320,39 @@ impl<'t> Parser<'t> {
             if self.peek_at(1) == Some(b'(') && self.is_arithmetic(self.at + 2) {
                 self.at += 2;
                 let word = self.word_until(End::Arithmetic);
-                return Some(self.group(Vec::new(), vec![word], false));
+                let word = Word { range: word.range.clone(), parts: vec![Part::Arithmetic(word)] };
+                return Some(self.group(GroupKind::Braces, Vec::new(), vec![word]));
             }
             self.at += 1;
+            self.must_not_continue();
             let body = self.list_until_parenthesis();
-            return Some(self.group(body, Vec::new(), true));
+            return Some(self.group(GroupKind::Subshell, vec![body], Vec::new()));
         }
+        self.divided_word();
         let word = self.reserved();
         if let Some(word) = word.filter(|word| !matches!(*word, "in" | "]]" | "}")) {
             self.at += word.len();
         }
         match word {
             Some("{") => {
-                let body = self.body("}", &[]);
-                Some(self.group(body, Vec::new(), false))
+                let sections = self.body("}", &[]);
+                Some(self.group(GroupKind::Braces, sections, Vec::new()))
             }
             Some("if") => {
-                let body = self.body("fi", &["then", "elif", "else"]);
-                Some(self.group(body, Vec::new(), false))
+                let sections = self.body("fi", &["then", "elif", "else"]);
+                Some(self.group(GroupKind::If, sections, Vec::new()))
             }
-            Some("while" | "until") => {
-                let body = self.body("done", &["do"]);
-                Some(self.group(body, Vec::new(), false))
+            Some(word @ ("while" | "until")) => {
+                let mut sections = self.body("done", &["do"]);
+                if word == "until"
+                    && let Some(condition) = sections.first_mut()
+                    && let Some(last) = condition.pop()
+                {
+                    condition.push(Command::Negated(Box::new(last)));
+                }
+                Some(self.group(GroupKind::Loop, sections, Vec::new()))
             }
-            Some("for" | "select") => Some(self.for_loop()),
+            Some(word @ ("for" | "select")) => Some(self.for_loop(word == "select")),
             Some("case") => Some(self.case()),
             Some("function") => {
                 self.skip_blanks();
@@ -333,38 +377,52 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads lists, with the given words between them, up to a closing word.
-    fn body(&mut self, end: &str, between: &[&str]) -> Vec<Command> {
-        let mut commands = Vec::new();
+    fn body(&mut self, end: &str, between: &[&str]) -> Vec<Vec<Command>> {
+        let mut sections = Vec::new();
         loop {
-            commands.append(&mut self.list());
+            sections.push(self.list());
             match self.reserved() {
                 Some(word) if word == end => {
                     self.at += word.len();
-                    return commands;
+                    return sections;
                 }
                 Some(word) if between.contains(&word) => self.at += word.len(),
                 _ => {
                     self.mark_unread("it has a syntax error");
-                    return commands;
+                    return sections;
                 }
             }
         }
     }
 
-    fn group(&mut self, body: Vec<Command>, words: Vec<Word>, is_subshell: bool) -> Command {
+    fn group(&mut self, kind: GroupKind, sections: Vec<Vec<Command>>, words: Vec<Word>) -> Command {
         let redirects = self.redirects();
-        Command::Group { body, words, redirects, is_subshell }
+        Command::Group { kind, sections, words, redirects }
     }
 
-    fn for_loop(&mut self) -> Command {
+    /// Marks a reserved word that a line end divides, or that ends in one.
+    fn divided_word(&mut self) {
+        let rest = self.rest();
+        let length = rest.bytes().take(10).take_while(|byte| !is_metacharacter(*byte)).count();
+        let is_divided = rest.as_bytes().get(length) == Some(&b'\n')
+            && rest.get(..length).and_then(|word| word.strip_suffix('\\')).is_some_and(|word| {
+                !word.is_empty() && RESERVED.iter().any(|reserved| reserved.starts_with(word))
+            });
+        if is_divided {
+            self.mark_unread("a line end divides a word");
+        }
+    }
+
+    fn for_loop(&mut self, is_menu: bool) -> Command {
         self.skip_blanks();
         if self.rest().starts_with("((") {
             self.at += 2;
             let word = self.word_until(End::Arithmetic);
+            let word = Word { range: word.range.clone(), parts: vec![Part::Arithmetic(word)] };
             self.skip_newlines();
             self.at += usize::from(self.peek() == Some(b';'));
-            let body = self.loop_body();
-            return self.group(body, vec![word], false);
+            let sections = vec![Vec::new(), self.loop_body()];
+            return self.group(GroupKind::Loop, sections, vec![word]);
         }
         let variable = self.word().as_ref().and_then(plain_text).unwrap_or_default();
         let mut values = None;
@@ -376,6 +434,13 @@ impl<'t> Parser<'t> {
                     Some(word) => words.push(word),
                     None => break,
                 }
+            }
+            if is_menu {
+                // What is no number of the menu.
+                words.push(Word {
+                    parts: vec![Part::Text { text: String::new(), is_quoted: true }],
+                    range: 0..0,
+                });
             }
             values = Some(words);
         }
@@ -389,10 +454,11 @@ impl<'t> Parser<'t> {
     }
 
     fn loop_body(&mut self) -> Vec<Command> {
-        match self.take_reserved("{") {
+        let sections = match self.take_reserved("{") {
             true => self.body("}", &[]),
             false => self.body("done", &["do"]),
-        }
+        };
+        sections.into_iter().flatten().collect()
     }
 
     fn case(&mut self) -> Command {
@@ -401,14 +467,20 @@ impl<'t> Parser<'t> {
         if !self.take_reserved("in") {
             self.mark_unread("it has a syntax error");
         }
-        let mut body = Vec::new();
+        let mut sections = Vec::new();
+        let mut has_default = false;
         while !self.take_reserved("esac") {
             if self.peek() == Some(b'(') {
                 self.at += 1;
             }
             loop {
                 self.skip_blanks();
-                words.extend(self.word());
+                let pattern = self.word();
+                has_default |= pattern.as_ref().is_some_and(|pattern| {
+                    matches!(pattern.parts.as_slice(),
+                        [Part::Text { text, is_quoted: false }] if text == "*")
+                });
+                words.extend(pattern);
                 self.skip_blanks();
                 if self.peek() != Some(b'|') {
                     break;
@@ -420,27 +492,34 @@ impl<'t> Parser<'t> {
                 break;
             }
             self.at += 1;
-            body.append(&mut self.list());
+            sections.push(self.list());
             match self.rest() {
                 rest if rest.starts_with(";;&") => self.at += 3,
                 rest if rest.starts_with(";;") || rest.starts_with(";&") => self.at += 2,
                 _ => {}
             }
         }
-        self.group(body, words, false)
+        self.group(GroupKind::Case { has_default }, sections, words)
     }
 
     fn condition(&mut self) -> Command {
         let mut words = Vec::new();
         loop {
+            if self.rest().trim_start_matches([' ', '\t', '\n']).starts_with('#') {
+                self.mark_unread("a condition has a comment");
+            }
             self.skip_newlines();
-            match self.peek() {
-                None => {
+            match (self.peek(), self.peek_at(1)) {
+                (None, _) => {
                     self.mark_unread("a condition has no end");
                     break;
                 }
-                Some(byte) if is_metacharacter(byte) => self.at += 1,
-                Some(_) => {
+                (Some(b'<' | b'>'), Some(b'(')) => words.extend(self.word()),
+                (Some(byte), _) if is_metacharacter(byte) => {
+                    self.at += 1;
+                    self.must_not_continue();
+                }
+                (Some(_), _) => {
                     let is_end = self.next_plain_word() == Some("]]");
                     words.extend(self.word());
                     if is_end {
@@ -450,7 +529,8 @@ impl<'t> Parser<'t> {
             }
         }
         words.pop();
-        self.group(Vec::new(), words, false)
+        let words = arithmetic_operands(words);
+        self.group(GroupKind::Braces, Vec::new(), words)
     }
 
     fn function(&mut self, name: &Word) -> Option<Command> {
@@ -558,9 +638,7 @@ impl<'t> Parser<'t> {
         }
         let number = rest.get(..descriptor).and_then(|digits| digits.parse().ok());
         self.at += descriptor + sign.len();
-        if self.rest().starts_with("\\\n") {
-            self.mark_unread("a line end divides an operator");
-        }
+        self.must_not_continue();
         self.skip_blanks();
         let word = self.word().unwrap_or_else(|| {
             self.mark_unread("a redirection has no file");
@@ -592,24 +670,58 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns `true` if the parentheses opened before `at` close together, as in `((…))`.
-    pub(super) fn is_arithmetic(&self, at: usize) -> bool {
+    pub(super) fn is_arithmetic(&mut self, at: usize) -> bool {
         let mut open = 0_usize;
         let bytes = self.text.as_bytes();
-        for (index, byte) in bytes.iter().enumerate().skip(at).take(MAX_ARITHMETIC) {
-            match byte {
-                // Quotes are those of commands.
-                b'"' | b'\'' | b'\\' => return false,
-                b'(' => open += 1,
-                b')' if open == 0 => return bytes.get(index + 1) == Some(&b')'),
-                b')' => open -= 1,
+        let mut has_quotes = false;
+        let mut quote = None;
+        let mut indices = at..bytes.len().min(at + MAX_ARITHMETIC);
+        while let Some((index, byte)) =
+            indices.next().and_then(|index| Some((index, *bytes.get(index)?)))
+        {
+            match (byte, quote) {
+                (b'\\', None | Some(b'"')) => {
+                    has_quotes = true;
+                    indices.next();
+                }
+                (_, Some(end)) => quote = Some(end).filter(|end| *end != byte),
+                (b'"' | b'\'', None) => {
+                    has_quotes = true;
+                    quote = Some(byte);
+                }
+                (b'(', None) => open += 1,
+                (b')', None) if open == 0 => {
+                    let is_arithmetic = bytes.get(index + 1) == Some(&b')');
+                    if is_arithmetic && has_quotes {
+                        self.mark_unread("an arithmetic expression has quotes");
+                    }
+                    return is_arithmetic;
+                }
+                (b')', None) => open -= 1,
                 // Commands rather than an expression.
-                b';' | b'\n' if open == 0 => return false,
+                (b';' | b'\n', None) if open == 0 => return false,
                 _ => {}
             }
         }
-        // Whatever it is, what is expanded in it is read.
+        self.mark_unread("an expression in parentheses is too long");
         true
     }
+}
+
+/// Marks the operands of `-eq` and the like as arithmetic expressions.
+fn arithmetic_operands(words: Vec<Word>) -> Vec<Word> {
+    const COMPARISONS: [&str; 7] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
+    let is_comparison = |word: Option<&Word>| {
+        word.and_then(plain_text).is_some_and(|text| COMPARISONS.contains(&text.as_str()))
+    };
+    let arithmetic = |(index, word): (usize, &Word)| {
+        let before = index.checked_sub(1).and_then(|index| words.get(index));
+        match is_comparison(before) || is_comparison(words.get(index + 1)) {
+            true => Word { parts: vec![Part::Arithmetic(word.clone())], range: word.range.clone() },
+            false => word.clone(),
+        }
+    };
+    words.iter().enumerate().map(arithmetic).collect()
 }
 
 /// Returns `true` if a line ends in a backslash that is not escaped.
@@ -632,29 +744,36 @@ pub(super) fn plain_text(word: &Word) -> Option<String> {
 /// Splits a word that is an assignment.
 fn assignment(word: &Word) -> Option<Assignment> {
     let Some(Part::Text { text, is_quoted: false }) = word.parts.first() else { return None };
-    let (left, value) = text.split_once('=')?;
-    let (left, adds) = match left.strip_suffix('+') {
-        Some(left) => (left, true),
-        None => (left, false),
-    };
-    let (name, subscript) = match left.split_once('[') {
-        Some((name, _)) => (name, true),
-        None => (left, false),
-    };
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
-    if !is_name {
+    let length =
+        text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let (name, behind) = text.split_at_checked(length)?;
+    if name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let is_array = value.starts_with('(');
-    let mut parts = Vec::new();
-    if !value.is_empty() {
-        parts.push(Part::Text { text: value.to_owned(), is_quoted: false });
-    }
+    let mut parts = vec![Part::Text { text: behind.to_owned(), is_quoted: false }];
     parts.extend(word.parts.iter().skip(1).cloned());
-    Some(Assignment {
-        name: name.to_owned(),
-        is_partial: adds || subscript || is_array,
-        value: Word { parts, range: word.range.clone() },
-    })
+    let mut subscript = None;
+    if behind.starts_with('[') {
+        let end = parts.iter().position(|part| {
+            matches!(part, Part::Text { text, is_quoted: false }
+                if text.contains("]=") || text.contains("]+="))
+        })?;
+        let value = parts.split_off(end);
+        let mut value = value.into_iter();
+        let Some(Part::Text { text, .. }) = value.next() else { return None };
+        let (inside, rest) = text.split_once(']')?;
+        parts.push(Part::Text { text: inside.to_owned(), is_quoted: false });
+        subscript = Some(Word { parts, range: word.range.clone() });
+        parts = vec![Part::Text { text: rest.to_owned(), is_quoted: false }];
+        parts.extend(value);
+    }
+    let Some(Part::Text { text, .. }) = parts.first_mut() else { return None };
+    let adds = text.starts_with('+');
+    let value = text.strip_prefix('+').unwrap_or(text).strip_prefix('=')?.to_owned();
+    *text = value;
+    if matches!(parts.first(), Some(Part::Text { text, .. }) if text.is_empty()) {
+        parts.remove(0);
+    }
+    let value = Word { parts, range: word.range.clone() };
+    Some(Assignment { name: name.to_owned(), adds, subscript, value })
 }

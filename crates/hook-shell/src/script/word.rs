@@ -18,6 +18,26 @@ fn push_text(parts: &mut Vec<Part>, added: &str, quoted: bool) {
     parts.push(Part::Text { text: added.to_owned(), is_quoted: quoted });
 }
 
+fn last_plain(parts: &[Part]) -> &str {
+    match parts.last() {
+        Some(Part::Text { text, is_quoted: false }) => text,
+        _ => "",
+    }
+}
+
+fn opens_pattern(parts: &[Part]) -> bool {
+    last_plain(parts).ends_with(['?', '*', '+', '@', '!', '='])
+}
+
+/// Returns `true` if a parenthesis here has the values of an array.
+fn opens_array(parts: &[Part]) -> bool {
+    parts.len() == 1
+        && last_plain(parts).strip_suffix('=').is_some_and(|name| {
+            let name = name.strip_suffix('+').unwrap_or(name);
+            !name.is_empty() && name.bytes().all(is_name_byte)
+        })
+}
+
 impl Parser<'_> {
     /// Reads a word; `None` if an operator or the end of the text comes next.
     pub(super) fn word(&mut self) -> Option<Word> {
@@ -49,8 +69,9 @@ impl Parser<'_> {
                     let script = self.nested_script();
                     parts.push(Part::Process { script, reads: byte == b'>' });
                 }
-                // Patterns such as `@(a|b)`, and values of arrays.
-                (b'(', End::Word) if self.opens_pattern(parts) => self.pattern(parts),
+                (b'(', End::Word) if opens_array(parts) => self.array(parts),
+                // Patterns such as `@(a|b)`.
+                (b'(', End::Word) if opens_pattern(parts) => self.pattern(parts),
                 (_, End::Word) if is_metacharacter(byte) => return,
                 (b'"', End::Quote) | (b'}', End::Brace { .. }) | (b']', End::Bracket) => {
                     self.at += 1;
@@ -136,6 +157,16 @@ impl Parser<'_> {
         self.at += next.len_utf8();
         if next != '\n' {
             push_text(parts, next.encode_utf8(&mut [0; 4]), true);
+        } else if matches!(self.peek(), Some(b'<' | b'>' | b'(' | b')' | b'\\')) {
+            // Bash joins the lines before it looks for operators.
+            self.mark_unread("a line end divides an operator");
+        }
+    }
+
+    /// Marks a line end that divides what was read and what follows, which bash joins.
+    pub(super) fn must_not_continue(&mut self) {
+        if self.rest().starts_with("\\\n") {
+            self.mark_unread("a line end divides an operator or a name");
         }
     }
 
@@ -155,6 +186,10 @@ impl Parser<'_> {
     fn dollar(&mut self, quoted: bool, parts: &mut Vec<Part>) {
         let rest = self.rest().as_bytes();
         match rest.get(1) {
+            Some(b'\\') if rest.get(2) == Some(&b'\n') => {
+                self.at += 1;
+                self.must_not_continue();
+            }
             Some(b'\'') if !quoted => {
                 self.at += 2;
                 let text = self.ansi_quotes();
@@ -176,6 +211,7 @@ impl Parser<'_> {
             }
             Some(b'(') => {
                 self.at += 2;
+                self.must_not_continue();
                 let script = self.nested_script();
                 parts.push(Part::Substitution { script, is_quoted: quoted });
             }
@@ -187,6 +223,7 @@ impl Parser<'_> {
                 let length = rest.iter().skip(1).take_while(|byte| is_name_byte(**byte)).count();
                 let name = self.rest().get(1..=length).unwrap_or_default().to_owned();
                 self.at += 1 + length;
+                self.must_not_continue();
                 parts.push(Part::Variable { name, is_quoted: quoted, operator: None });
             }
             Some(byte) if byte.is_ascii_digit() || b"@*#?$!-".contains(byte) => {
@@ -200,6 +237,7 @@ impl Parser<'_> {
 
     /// Reads `${…}` after its brace.
     fn braced(&mut self, quoted: bool, parts: &mut Vec<Part>) {
+        self.must_not_continue();
         // `${#x}` and `${!x}`: not the value of the variable.
         let prefix = match self.rest().as_bytes() {
             [b'#', b'}', ..] => None,
@@ -222,38 +260,61 @@ impl Parser<'_> {
         };
         let name = rest.get(..length).unwrap_or_default().to_owned();
         self.at += length;
-        type MakeOperator = fn(Word) -> Operator;
-        let operators: [(&str, MakeOperator); 8] = [
-            (":-", Operator::Default),
-            (":=", Operator::Default),
-            (":+", Operator::Alternative),
-            (":?", Operator::Required),
-            ("-", Operator::Default),
-            ("=", Operator::Default),
-            ("+", Operator::Alternative),
-            ("?", Operator::Required),
-        ];
+        self.must_not_continue();
         let end = End::Brace { is_quoted: quoted };
-        let operator = match operators.iter().find(|(sign, _)| self.rest().starts_with(sign)) {
-            _ if prefix.is_none() && self.rest().starts_with('}') => {
+        let rest = self.rest();
+        let operator = match (prefix, rest.as_bytes()) {
+            (None, [b'}', ..]) => {
                 self.at += 1;
                 None
             }
-            Some((sign, make)) if prefix.is_none() && length > 0 => {
-                self.at += sign.len();
-                Some(make(self.word_until(end)))
+            (None, [b'[', b'@' | b'*', b']', b'}', ..]) if length > 0 => {
+                self.at += 4;
+                Some(Operator::All)
+            }
+            (None, [b':', sign @ (b'-' | b'=' | b'+' | b'?'), ..]) if length > 0 => {
+                self.at += 2;
+                Some(self.value_operator(*sign, true, end))
+            }
+            (None, [sign @ (b'-' | b'=' | b'+' | b'?'), ..]) if length > 0 => {
+                self.at += 1;
+                Some(self.value_operator(*sign, false, end))
             }
             _ => {
+                const TRIMS: [&str; 4] = ["%%", "##", "%", "#"];
                 let start = self.at;
+                let trim = TRIMS.iter().find(|sign| rest.starts_with(**sign));
+                let trim = trim.filter(|_| prefix.is_none() && length > 0);
+                self.at += trim.map_or(0, |sign| sign.len());
+                self.must_not_continue();
                 let word = self.word_until(end);
                 // Whether quotes are quotes here depends on the operator.
                 if quoted && self.has_quotes(start) {
                     self.mark_unread("an expansion within quotes has quotes");
                 }
-                Some(Operator::Other(word))
+                Some(match (prefix, rest.as_bytes().first()) {
+                    (Some(b'#'), _) => Operator::Length(word),
+                    (Some(_), _) | (None, Some(b'@')) => Operator::Indirect(word),
+                    (None, Some(b'[' | b':')) => Operator::Index(word),
+                    _ => match trim {
+                        Some(sign) => Operator::Trim { sign, pattern: word },
+                        None => Operator::Other(word),
+                    },
+                })
             }
         };
         parts.push(Part::Variable { name, is_quoted: quoted, operator });
+    }
+
+    /// Reads the word behind `-`, `=`, `+` or `?`.
+    fn value_operator(&mut self, sign: u8, has_colon: bool, end: End) -> Operator {
+        self.must_not_continue();
+        let word = self.word_until(end);
+        match sign {
+            b'+' => Operator::Alternative { word, ignores_empty: has_colon },
+            b'?' => Operator::Required(word),
+            _ => Operator::Default { word, replaces_empty: has_colon, assigns: sign == b'=' },
+        }
     }
 
     fn has_quotes(&self, start: usize) -> bool {
@@ -322,6 +383,19 @@ impl Parser<'_> {
             't' => b'\t',
             'v' => 11,
             '\\' | '\'' | '"' | '?' => next as u8,
+            'x' if self.peek() == Some(b'{') => {
+                let rest = self.rest();
+                let length = rest.bytes().skip(1).take_while(u8::is_ascii_hexdigit).count();
+                let value =
+                    rest.get(1..=length).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                match value.filter(|_| rest.as_bytes().get(length + 1) == Some(&b'}')) {
+                    Some(value) => {
+                        self.at += length + 2;
+                        value as u8
+                    }
+                    None => return self.mark_unread("a quotation has an escape without an end"),
+                }
+            }
             'x' => match self.digits(16, 2) {
                 Some(value) => value as u8,
                 None => return bytes.extend_from_slice(b"\\x"),
@@ -341,6 +415,9 @@ impl Parser<'_> {
                         return self.mark_unread("a quotation has a character that does not exist");
                     }
                 }
+            }
+            'c' if matches!(self.peek(), None | Some(b'\\' | b'\'' | 0x80..)) => {
+                return self.mark_unread("a quotation has a control character of no letter");
             }
             'c' => {
                 let control = self.rest().bytes().next().unwrap_or_default() & 0x1f;
@@ -364,13 +441,29 @@ impl Parser<'_> {
         value
     }
 
-    /// Returns `true` if a parenthesis here belongs to the word: a pattern, or an array's values.
-    fn opens_pattern(&self, parts: &[Part]) -> bool {
-        matches!(parts.last(), Some(Part::Text { text, is_quoted: false })
-            if text.ends_with(['?', '*', '+', '@', '!', '=']))
+    /// Reads the values of an array.
+    fn array(&mut self, parts: &mut Vec<Part>) {
+        self.at += 1;
+        self.must_not_continue();
+        let mut words = Vec::new();
+        if self.enter() {
+            loop {
+                self.skip_newlines();
+                match self.word() {
+                    Some(word) => words.push(word),
+                    None => break,
+                }
+            }
+            self.leave();
+        }
+        match self.peek() {
+            Some(b')') => self.at += 1,
+            _ => self.mark_unread("an array has no end"),
+        }
+        parts.push(Part::Array(words));
     }
 
-    /// Reads a pattern's or array's parentheses as part of a word.
+    /// Reads a pattern's parentheses as part of a word.
     fn pattern(&mut self, parts: &mut Vec<Part>) {
         self.literal_byte(parts);
         let mut open = 1_usize;
@@ -397,7 +490,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.mark_unread("a pattern or an array has no end");
+        self.mark_unread("a pattern has no end");
     }
 
     fn literal_byte(&mut self, parts: &mut Vec<Part>) {
