@@ -46,7 +46,8 @@ const DYNAMIC: [&str; 9] = [
 const MAX_LOOPS: usize = 5;
 
 /// Variables that change what later commands mean.
-const SPECIAL: [&str; 5] = ["PS4", "PROMPT_COMMAND", "BASH_ALIASES", "CDPATH", "BASH_CMDS"];
+const SPECIAL: [&str; 6] =
+    ["BASH_ALIASES", "BASH_CMDS", "CDPATH", "FUNCNEST", "PROMPT_COMMAND", "PS4"];
 
 /// Builtins that run something in the shell itself, or set variables.
 const HERE: [&str; 13] = [
@@ -93,6 +94,8 @@ pub(super) struct Reader<'s> {
     depth: usize,
     /// The functions that are read.
     calls: Vec<String>,
+    /// What was possible where an expression may have failed: bash skips the rest of its line.
+    aborted: Option<State>,
     /// Variables that may be `readonly`.
     constants: HashSet<String>,
     /// What the variables that functions made local were before.
@@ -145,6 +148,7 @@ impl<'s> Reader<'s> {
             cwd: Some(surroundings.cwd.to_owned()),
             depth: 0,
             calls: Vec::new(),
+            aborted: None,
             constants: HashSet::new(),
             locals: Vec::new(),
             loops: 0,
@@ -365,6 +369,11 @@ impl<'s> Reader<'s> {
         for command in commands {
             self.output.clear();
             self.command(command, Input::Inherited);
+            if let Some(aborted) = &self.aborted
+                && self.state.join(aborted)
+            {
+                self.outcome = None;
+            }
             match output.len() < MAX_TEXT {
                 true => output.push_str(&self.output),
                 false => output = UNKNOWN.to_string(),
@@ -803,6 +812,8 @@ impl<'s> Reader<'s> {
     fn assigned(&mut self, assignment: &crate::script::Assignment) -> Value {
         if let Some(subscript) = &assignment.subscript {
             self.arithmetic(subscript);
+            // A subscript may be out of range.
+            self.may_abort();
             self.text(&assignment.value);
             return Value::Text(UNKNOWN.to_string());
         }
@@ -874,7 +885,12 @@ impl<'s> Reader<'s> {
     /// their subscripts.
     pub(super) fn arithmetic(&mut self, word: &Word) {
         let mut is_known = true;
+        let mut expression = String::new();
         for part in &word.parts {
+            match part {
+                Part::Text { text, .. } => expression.push_str(text),
+                _ => expression.push('v'),
+            }
             match part {
                 Part::Text { text, .. } => is_known &= self.is_number(text, 0),
                 Part::Variable { name, operator: None, .. } => {
@@ -898,10 +914,29 @@ impl<'s> Reader<'s> {
             }
         }
         if !is_known {
-            self.opaque(
-                "only running it tells what an expression runs",
-                self.shown(word.range.clone()),
-            );
+            let range = self.shown(word.range.clone());
+            self.opaque("only running it tells what an expression runs", range);
+        }
+        if !is_valid(&expression) {
+            self.may_abort();
+        }
+    }
+
+    /// Remembers what is possible where bash may skip the rest of the line.
+    fn may_abort(&mut self) {
+        let mut state = self.state.clone();
+        if !self.calls.is_empty() {
+            // Parameters and local variables are those outside again.
+            state.parameters = Rc::new(vec![None]);
+            for (name, values) in &self.locals {
+                for value in values {
+                    state.variables.add(name, value.clone());
+                }
+            }
+        }
+        match &mut self.aborted {
+            Some(aborted) => _ = aborted.join(&state),
+            None => self.aborted = Some(state),
         }
     }
 
@@ -909,6 +944,9 @@ impl<'s> Reader<'s> {
     fn is_number(&mut self, text: &str, depth: usize) -> bool {
         if depth > MAX_DEPTH || text.contains(['$', '`', UNKNOWN]) || !self.step() {
             return false;
+        }
+        if depth > 0 && !is_valid(text) {
+            self.may_abort();
         }
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let changes = text.contains(['=']) || text.contains("++") || text.contains("--");
@@ -929,7 +967,7 @@ impl<'s> Reader<'s> {
     fn has_number(&mut self, name: &str, depth: usize) -> bool {
         if name.parse::<usize>().is_ok() || matches!(name, "@" | "*") {
             return match self.value(name) {
-                Value::Text(text) => self.is_number(&text, depth),
+                Value::Text(text) => self.is_number(&text, depth + 1),
                 Value::List(_) => false,
                 _ => true,
             };
@@ -937,8 +975,10 @@ impl<'s> Reader<'s> {
         let values = self.state.variables.get(name).to_vec();
         values.into_iter().all(|value| match value {
             Value::Initial | Value::Unset | Value::Number => true,
-            Value::Text(text) => self.is_number(&text, depth),
-            Value::List(values) => values.iter().all(|value| self.is_number(&value.text, depth)),
+            Value::Text(text) => self.is_number(&text, depth + 1),
+            Value::List(values) => {
+                values.iter().all(|value| self.is_number(&value.text, depth + 1))
+            }
         })
     }
 
@@ -1853,6 +1893,57 @@ impl<'s> Reader<'s> {
 
 fn range_of(invocation: &Invocation) -> Range<usize> {
     invocation.range.clone()
+}
+
+/// Returns `true` for an arithmetic expression that cannot fail, as far as that is easily told.
+fn is_valid(expression: &str) -> bool {
+    const OPERATORS: [&str; 15] =
+        ["&&", "||", "==", "!=", "<=", ">=", "+=", "-=", "+", "-", "*", "<", ">", "=", ","];
+    let (mut wants_operand, mut is_variable, mut may_assign) = (true, false, true);
+    let mut rest = expression.trim();
+    let is_empty = rest.is_empty();
+    while let Some(first) = rest.chars().next() {
+        let length =
+            rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (operand, behind) = rest.split_at(length);
+        if wants_operand && length > 0 {
+            let is_number = operand.bytes().all(|byte| byte.is_ascii_digit())
+                && (length == 1 || !operand.starts_with('0') && length < 18);
+            is_variable = !first.is_ascii_digit();
+            if !is_variable && !is_number {
+                return false;
+            }
+            wants_operand = false;
+            rest = behind.trim_start();
+            continue;
+        }
+        let increments = ["++", "--"].iter().find_map(|sign| rest.strip_prefix(sign));
+        if let (Some(behind), false, true) = (increments, wants_operand, is_variable) {
+            is_variable = false;
+            rest = behind.trim_start();
+            continue;
+        }
+        if !wants_operand && matches!(first, '/' | '%') {
+            // The divisor is a number that is not zero.
+            let behind = rest.get(1..).unwrap_or_default().trim_start();
+            if !behind.starts_with(|digit: char| matches!(digit, '1'..='9')) {
+                return false;
+            }
+            (wants_operand, may_assign) = (true, false);
+            rest = behind;
+            continue;
+        }
+        let operator = OPERATORS.iter().find(|operator| rest.starts_with(**operator));
+        let Some(operator) = operator.filter(|_| !wants_operand) else { return false };
+        let assigns = matches!(*operator, "=" | "+=" | "-=");
+        if assigns && !(may_assign && is_variable) {
+            return false;
+        }
+        may_assign = assigns || *operator == ",";
+        wants_operand = true;
+        rest = rest.get(operator.len()..).unwrap_or_default().trim_start();
+    }
+    is_empty || !wants_operand
 }
 
 /// Returns `true` for builtins that run another builtin in the shell itself.
