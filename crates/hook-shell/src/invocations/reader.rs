@@ -1061,7 +1061,9 @@ impl<'s> Reader<'s> {
         self.invoke(invocation);
         if has_redirects {
             // A file that cannot be opened keeps even `exit` from running.
-            self.state.is_dead = false;
+            let outcome = self.outcome.iter_mut();
+            let states = outcome.flat_map(|outcome| [&mut outcome.success, &mut outcome.failure]);
+            states.chain([&mut self.state]).for_each(|state| state.is_dead = false);
         }
         let runs_here = self.state.functions.get(&called) != [Definition::Program]
             || HERE.contains(&called.as_str());

@@ -95,6 +95,8 @@ fn what_is_possible_at_a_point_is_read() {
         ("x=b; env x=/a bash -c 'rm $x'", "/a"),
         ("cd ~; b && cd /tmp; rm x", "/home/me/x"),
         ("trap 'rm x' EXIT; cd ~", "/home/me/x"),
+        ("cd ~; cd /tmp || exit > a; rm x", "/home/me/x"),
+        ("exit() { :; }; cd ~; cd /tmp || exit; rm x", "/home/me/x"),
         ("cd ~; cd /tmp/nope; rm x", "/home/me/x"),
         ("cd ~; if ! cd /tmp; then rm x; fi", "/home/me/x"),
         ("cd ~; cd /tmp & rm x", "/home/me/x"),
