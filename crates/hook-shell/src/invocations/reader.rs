@@ -15,6 +15,8 @@ use crate::script::{
     Command, GroupKind, Part, Redirect, RedirectKind, Script, SimpleCommand, Word,
 };
 
+mod builtins;
+
 /// The maximum number of programs that are read of a text.
 const MAX_INVOCATIONS: usize = 4_000;
 /// The maximum depth of programs that start each other, and of calls of functions.
@@ -46,7 +48,8 @@ const DYNAMIC: [&str; 9] = [
 const MAX_LOOPS: usize = 5;
 
 /// Variables that change what later commands mean.
-const SPECIAL: [&str; 5] = ["PS4", "PROMPT_COMMAND", "BASH_ALIASES", "CDPATH", "BASH_CMDS"];
+const SPECIAL: [&str; 6] =
+    ["BASH_ALIASES", "BASH_CMDS", "CDPATH", "FUNCNEST", "PROMPT_COMMAND", "PS4"];
 
 /// Builtins that run something in the shell itself, or set variables.
 const HERE: [&str; 13] = [
@@ -93,6 +96,8 @@ pub(super) struct Reader<'s> {
     depth: usize,
     /// The functions that are read.
     calls: Vec<String>,
+    /// What was possible where an expression may have failed: bash skips the rest of its line.
+    aborted: Option<State>,
     /// Variables that may be `readonly`.
     constants: HashSet<String>,
     /// What the variables that functions made local were before.
@@ -145,6 +150,7 @@ impl<'s> Reader<'s> {
             cwd: Some(surroundings.cwd.to_owned()),
             depth: 0,
             calls: Vec::new(),
+            aborted: None,
             constants: HashSet::new(),
             locals: Vec::new(),
             loops: 0,
@@ -365,6 +371,11 @@ impl<'s> Reader<'s> {
         for command in commands {
             self.output.clear();
             self.command(command, Input::Inherited);
+            if let Some(aborted) = &self.aborted
+                && self.state.join(aborted)
+            {
+                self.outcome = None;
+            }
             match output.len() < MAX_TEXT {
                 true => output.push_str(&self.output),
                 false => output = UNKNOWN.to_string(),
@@ -803,6 +814,8 @@ impl<'s> Reader<'s> {
     fn assigned(&mut self, assignment: &crate::script::Assignment) -> Value {
         if let Some(subscript) = &assignment.subscript {
             self.arithmetic(subscript);
+            // A subscript may be out of range.
+            self.may_abort();
             self.text(&assignment.value);
             return Value::Text(UNKNOWN.to_string());
         }
@@ -874,7 +887,12 @@ impl<'s> Reader<'s> {
     /// their subscripts.
     pub(super) fn arithmetic(&mut self, word: &Word) {
         let mut is_known = true;
+        let mut expression = String::new();
         for part in &word.parts {
+            match part {
+                Part::Text { text, .. } => expression.push_str(text),
+                _ => expression.push('v'),
+            }
             match part {
                 Part::Text { text, .. } => is_known &= self.is_number(text, 0),
                 Part::Variable { name, operator: None, .. } => {
@@ -898,10 +916,29 @@ impl<'s> Reader<'s> {
             }
         }
         if !is_known {
-            self.opaque(
-                "only running it tells what an expression runs",
-                self.shown(word.range.clone()),
-            );
+            let range = self.shown(word.range.clone());
+            self.opaque("only running it tells what an expression runs", range);
+        }
+        if !is_valid(&expression) {
+            self.may_abort();
+        }
+    }
+
+    /// Remembers what is possible where bash may skip the rest of the line.
+    fn may_abort(&mut self) {
+        let mut state = self.state.clone();
+        if !self.calls.is_empty() {
+            // Parameters and local variables are those outside again.
+            state.parameters = Rc::new(vec![None]);
+            for (name, values) in &self.locals {
+                for value in values {
+                    state.variables.add(name, value.clone());
+                }
+            }
+        }
+        match &mut self.aborted {
+            Some(aborted) => _ = aborted.join(&state),
+            None => self.aborted = Some(state),
         }
     }
 
@@ -909,6 +946,9 @@ impl<'s> Reader<'s> {
     fn is_number(&mut self, text: &str, depth: usize) -> bool {
         if depth > MAX_DEPTH || text.contains(['$', '`', UNKNOWN]) || !self.step() {
             return false;
+        }
+        if depth > 0 && !is_valid(text) {
+            self.may_abort();
         }
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let changes = text.contains(['=']) || text.contains("++") || text.contains("--");
@@ -929,7 +969,7 @@ impl<'s> Reader<'s> {
     fn has_number(&mut self, name: &str, depth: usize) -> bool {
         if name.parse::<usize>().is_ok() || matches!(name, "@" | "*") {
             return match self.value(name) {
-                Value::Text(text) => self.is_number(&text, depth),
+                Value::Text(text) => self.is_number(&text, depth + 1),
                 Value::List(_) => false,
                 _ => true,
             };
@@ -937,8 +977,10 @@ impl<'s> Reader<'s> {
         let values = self.state.variables.get(name).to_vec();
         values.into_iter().all(|value| match value {
             Value::Initial | Value::Unset | Value::Number => true,
-            Value::Text(text) => self.is_number(&text, depth),
-            Value::List(values) => values.iter().all(|value| self.is_number(&value.text, depth)),
+            Value::Text(text) => self.is_number(&text, depth + 1),
+            Value::List(values) => {
+                values.iter().all(|value| self.is_number(&value.text, depth + 1))
+            }
         })
     }
 
@@ -1021,7 +1063,9 @@ impl<'s> Reader<'s> {
         self.invoke(invocation);
         if has_redirects {
             // A file that cannot be opened keeps even `exit` from running.
-            self.state.is_dead = false;
+            let outcome = self.outcome.iter_mut();
+            let states = outcome.flat_map(|outcome| [&mut outcome.success, &mut outcome.failure]);
+            states.chain([&mut self.state]).for_each(|state| state.is_dead = false);
         }
         let runs_here = self.state.functions.get(&called) != [Definition::Program]
             || HERE.contains(&called.as_str());
@@ -1414,336 +1458,6 @@ impl<'s> Reader<'s> {
         (self.left, self.loops, self.conditions) = (left, loops, conditions);
     }
 
-    /// Reads the text of a trap, which may run at any later time.
-    fn trap(&mut self, text: &str, by: &Invocation) {
-        let before = self.state.clone();
-        self.inside(by.range.clone(), |reader| reader.shell_text(text, 0..0));
-        let signals = by.arguments.iter().skip_while(|argument| argument.text == "--").skip(1);
-        let is_last = signals
-            .map(|signal| signal.text.as_str())
-            .all(|signal| matches!(signal.trim_start_matches("SIG"), "EXIT" | "0"));
-        self.state.is_dead = false;
-        let mut after = before.clone();
-        if after.join(&self.state) && !is_last {
-            self.opaque("a trap changes what later commands mean", by.range.clone());
-        }
-        self.state = before;
-        self.outcome = None;
-        if self.traps.len() < MAX_VALUES {
-            self.traps.push((text.to_owned(), by.range.clone()));
-        } else {
-            self.opaque("it has too many traps", by.range.clone());
-        }
-        match &mut self.since_trap {
-            Some(since) => _ = since.join(&self.state),
-            None => self.since_trap = Some(self.state.clone()),
-        }
-    }
-
-    /// Follows builtins that change what later commands mean.
-    fn builtin(&mut self, invocation: &Invocation) {
-        let called = invocation.called.text.as_str();
-        let arguments = &invocation.arguments;
-        let range = invocation.range.clone();
-        let operands: Vec<Argument> =
-            arguments.iter().filter(|argument| !argument.text.starts_with('-')).cloned().collect();
-        let has_option = |letters: &[char]| {
-            arguments.iter().any(|argument| {
-                argument.text.strip_prefix('-').is_some_and(|option| option.contains(letters))
-            })
-        };
-        // Subscripts are expanded again.
-        const SUBSCRIPTS: [&str; 16] = [
-            "[",
-            "declare",
-            "export",
-            "getopts",
-            "local",
-            "mapfile",
-            "printf",
-            "read",
-            "readarray",
-            "readonly",
-            "test",
-            "typeset",
-            "unset",
-            "wait",
-            "let",
-            "declare",
-        ];
-        if SUBSCRIPTS.contains(&called) {
-            let is_expanded = arguments.iter().any(|argument| {
-                argument.text.split_once('[').is_some_and(|(name, rest)| {
-                    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                        && !name.is_empty()
-                        && rest.contains(['$', '`', UNKNOWN])
-                })
-            });
-            if is_expanded {
-                self.opaque("only running it tells what a subscript runs", range.clone());
-            }
-        }
-        match called {
-            "let" => {
-                for argument in arguments {
-                    if !self.is_number(&argument.text, 0) {
-                        self.opaque("only running it tells what an expression runs", range.clone());
-                    }
-                }
-            }
-            "cd" | "pushd" if called == "pushd" && has_option(&['n']) => {}
-            "cd" | "pushd" => {
-                let home = self.text_value("HOME");
-                let target = operands.first().map_or(home, |operand| operand.text.clone());
-                let is_known = !target.contains(UNKNOWN)
-                    && !target.starts_with('+')
-                    && (called == "cd" || !operands.is_empty())
-                    && !arguments.iter().any(|argument| {
-                        let option = argument.text.trim_start_matches(['-', '+']);
-                        argument.text == "-"
-                            || option.len() < argument.text.len()
-                                && option.starts_with(|first: char| first.is_ascii_digit())
-                    });
-                let directory =
-                    if is_known { files::join(self.cwd.as_deref(), &target) } else { None };
-                let mut failure = self.state.clone();
-                failure.directories = Rc::new(vec![self.cwd.clone()]);
-                failure.is_dead |= self.state.ends_on_failure && self.conditions == 0;
-                let mut success = self.state.clone();
-                success.directories = Rc::new(vec![directory]);
-                for name in ["OLDPWD", "PWD"] {
-                    success.variables.set(
-                        name,
-                        vec![match name {
-                            "PWD" => Value::Initial,
-                            _ => Value::Text(UNKNOWN.to_string()),
-                        }],
-                    );
-                }
-                self.set_outcome(Outcome { success, failure });
-            }
-            "popd" => self.state.directories = Rc::new(vec![None]),
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                if has_option(&['n', 'i', 'l', 'u', 'c']) && called != "export" {
-                    self.opaque("an attribute changes what a variable means", range);
-                }
-                for operand in operands {
-                    let (name, value) = match operand.text.split_once('=') {
-                        Some((name, value)) => (name, Some(value)),
-                        None => (operand.text.as_str(), None),
-                    };
-                    if name.contains(UNKNOWN) {
-                        self.opaque(
-                            "only running it tells which variable it sets",
-                            range_of(invocation),
-                        );
-                    }
-                    let (name, adds) = match name.strip_suffix('+') {
-                        Some(name) => (name, true),
-                        None => (name, false),
-                    };
-                    let is_array = has_option(&['a', 'A']) || name.contains('[');
-                    let name = name.split('[').next().unwrap_or_default().to_owned();
-                    if called == "export" && !has_option(&['n']) {
-                        Rc::make_mut(&mut self.state.exported).insert(name.clone());
-                    }
-                    if called != "export" && called != "readonly" && !self.calls.is_empty() {
-                        let values = self.state.variables.get(&name).to_vec();
-                        self.locals.push((name.clone(), values));
-                    }
-                    match value {
-                        // It fails outside of functions.
-                        Some(value) if called == "local" && self.calls.is_empty() => {
-                            self.state.variables.add(&name, Value::Text(value.to_owned()));
-                        }
-                        Some(value) if !adds && !is_array && !value.starts_with('(') => {
-                            self.assign(&name, vec![Value::Text(value.to_owned())]);
-                        }
-                        Some(_) => self.forget(&name),
-                        // A new local variable has no value.
-                        None if called == "local"
-                            || !self.calls.is_empty() && called != "export" =>
-                        {
-                            self.state.variables.add(&name, Value::Unset);
-                        }
-                        None => {}
-                    }
-                    if called == "readonly" || has_option(&['r']) {
-                        self.constants.insert(name);
-                    }
-                }
-            }
-            "read" | "mapfile" | "readarray" | "getopts" => {
-                for name in operands {
-                    if name.has_unknown() {
-                        self.opaque("only running it tells which variable it sets", range.clone());
-                    }
-                    self.forget(name.text.split('[').next().unwrap_or_default());
-                }
-                for name in ["REPLY", "MAPFILE", "OPTARG"] {
-                    self.forget(name);
-                }
-            }
-            "printf"
-                if arguments.first().is_some_and(|argument| argument.text.starts_with("-v")) =>
-            {
-                let attached = arguments.first().and_then(|option| option.text.strip_prefix("-v"));
-                let name = match attached.filter(|name| !name.is_empty()) {
-                    Some(name) => Some(name.to_owned()),
-                    None => arguments.get(1).map(|name| name.text.clone()),
-                };
-                if let Some(name) = name {
-                    if name.contains(UNKNOWN) {
-                        self.opaque("only running it tells which variable it sets", range);
-                    }
-                    self.forget(name.split('[').next().unwrap_or_default());
-                }
-            }
-            "unset" => {
-                let only_functions = has_option(&['f']);
-                for name in operands {
-                    if name.has_unknown() || has_option(&['n']) {
-                        self.opaque(
-                            "only running it tells which variable it unsets",
-                            range.clone(),
-                        );
-                    }
-                    let name = name.text;
-                    match only_functions {
-                        true => self.state.functions.set(&name, vec![Definition::Program]),
-                        false => {
-                            self.state.functions.add(&name, Definition::Program);
-                            let name = name.split('[').next().unwrap_or_default();
-                            // What a function made local is as it was.
-                            match self.calls.is_empty() {
-                                true => self.assign(name, vec![Value::Unset]),
-                                false => self.forget(name),
-                            }
-                        }
-                    }
-                }
-            }
-            "shift" => {
-                let count = match arguments.first() {
-                    None => Some(1),
-                    Some(argument) => argument.text.parse::<usize>().ok(),
-                };
-                let parameters = self.parameters().filter(|_| count.is_some());
-                let parameters = parameters.map(|parameters| {
-                    let count = count.unwrap_or_default();
-                    match count <= parameters.len() {
-                        true => parameters.into_iter().skip(count).collect(),
-                        false => parameters,
-                    }
-                });
-                self.state.parameters = Rc::new(vec![parameters]);
-            }
-            "set" => self.set_builtin(invocation),
-            "alias" => {
-                for operand in operands {
-                    if let Some((name, value)) = operand.text.split_once('=') {
-                        self.state.aliases.set(name, vec![Some(value.to_owned())]);
-                    }
-                }
-            }
-            "enable" | "hash"
-                if has_option(&['p', 'f', 'n', 'd'])
-                    || arguments.iter().any(Argument::has_unknown) =>
-            {
-                self.opaque("it changes what names of programs mean", range);
-            }
-            "shopt"
-                if arguments.iter().any(|argument| {
-                    argument.has_unknown()
-                        || matches!(
-                            argument.text.as_str(),
-                            "lastpipe" | "extdebug" | "localvar_inherit"
-                        )
-                }) =>
-            {
-                self.opaque("an option changes what later commands mean", range)
-            }
-            "exit" | "return" | "break" | "continue" => {
-                let is_plain = match arguments.as_slice() {
-                    [] => true,
-                    [only] => {
-                        only.text.bytes().all(|byte| byte.is_ascii_digit())
-                            && only.text.bytes().any(|byte| byte != b'0')
-                            || called == "exit" && only.text == "0"
-                            || called == "return" && only.text == "0"
-                    }
-                    _ => false,
-                };
-                let leaves = match called {
-                    "exit" => true,
-                    "return" => !self.calls.is_empty(),
-                    _ => self.loops > 0,
-                };
-                if called != "exit" {
-                    self.leave(Some(self.state.clone()));
-                }
-                self.state.is_dead |= is_plain && leaves;
-            }
-            _ => {}
-        }
-    }
-
-    fn set_builtin(&mut self, invocation: &Invocation) {
-        let arguments = &invocation.arguments;
-        let mut at = 0;
-        while let Some(argument) = arguments.get(at) {
-            let text = argument.text.as_str();
-            if argument.has_unknown() {
-                self.state.parameters = Rc::new(vec![None]);
-                self.state.ends_on_failure = false;
-                return;
-            }
-            let sets = text.starts_with('-');
-            match text.strip_prefix(['-', '+']) {
-                Some("-") => {
-                    at += 1;
-                    break;
-                }
-                Some("") if sets && at + 1 >= arguments.len() => return,
-                Some("") => {
-                    at += 1;
-                    break;
-                }
-                Some(letters) => {
-                    if letters.contains('e') {
-                        self.state.ends_on_failure = sets;
-                    }
-                    if letters.contains('k') {
-                        self.opaque(
-                            "an option changes what later commands mean",
-                            range_of(invocation),
-                        );
-                    }
-                    if letters.contains('o') {
-                        at += 1;
-                        match arguments.get(at).map(|argument| argument.text.as_str()) {
-                            Some("errexit") => self.state.ends_on_failure = sets,
-                            Some("keyword") => self.opaque(
-                                "an option changes what later commands mean",
-                                range_of(invocation),
-                            ),
-                            _ => {}
-                        }
-                    }
-                    at += 1;
-                    if at >= arguments.len() {
-                        return;
-                    }
-                }
-                None => break,
-            }
-        }
-        if at == 0 && arguments.is_empty() {
-            return;
-        }
-        self.state.parameters = Rc::new(vec![Some(arguments.iter().skip(at).cloned().collect())]);
-    }
-
     fn is_in_project(&self) -> bool {
         let project = self.surroundings.project;
         self.cwd.as_deref().is_some_and(|cwd| {
@@ -1851,8 +1565,55 @@ impl<'s> Reader<'s> {
     }
 }
 
-fn range_of(invocation: &Invocation) -> Range<usize> {
-    invocation.range.clone()
+/// Returns `true` for an arithmetic expression that cannot fail, as far as that is easily told.
+fn is_valid(expression: &str) -> bool {
+    const OPERATORS: [&str; 15] =
+        ["&&", "||", "==", "!=", "<=", ">=", "+=", "-=", "+", "-", "*", "<", ">", "=", ","];
+    let (mut wants_operand, mut is_variable, mut may_assign) = (true, false, true);
+    let mut rest = expression.trim();
+    let is_empty = rest.is_empty();
+    while let Some(first) = rest.chars().next() {
+        let length =
+            rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (operand, behind) = rest.split_at(length);
+        if wants_operand && length > 0 {
+            let is_number = operand.bytes().all(|byte| byte.is_ascii_digit())
+                && (length == 1 || !operand.starts_with('0') && length < 18);
+            is_variable = !first.is_ascii_digit();
+            if !is_variable && !is_number {
+                return false;
+            }
+            wants_operand = false;
+            rest = behind.trim_start();
+            continue;
+        }
+        let increments = ["++", "--"].iter().find_map(|sign| rest.strip_prefix(sign));
+        if let (Some(behind), false, true) = (increments, wants_operand, is_variable) {
+            is_variable = false;
+            rest = behind.trim_start();
+            continue;
+        }
+        if !wants_operand && matches!(first, '/' | '%') {
+            // The divisor is a number that is not zero.
+            let behind = rest.get(1..).unwrap_or_default().trim_start();
+            if !behind.starts_with(|digit: char| matches!(digit, '1'..='9')) {
+                return false;
+            }
+            (wants_operand, may_assign) = (true, false);
+            rest = behind;
+            continue;
+        }
+        let operator = OPERATORS.iter().find(|operator| rest.starts_with(**operator));
+        let Some(operator) = operator.filter(|_| !wants_operand) else { return false };
+        let assigns = matches!(*operator, "=" | "+=" | "-=");
+        if assigns && !(may_assign && is_variable) {
+            return false;
+        }
+        may_assign = assigns || *operator == ",";
+        wants_operand = true;
+        rest = rest.get(operator.len()..).unwrap_or_default().trim_start();
+    }
+    is_empty || !wants_operand
 }
 
 /// Returns `true` for builtins that run another builtin in the shell itself.

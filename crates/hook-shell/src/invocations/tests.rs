@@ -95,6 +95,8 @@ fn what_is_possible_at_a_point_is_read() {
         ("x=b; env x=/a bash -c 'rm $x'", "/a"),
         ("cd ~; b && cd /tmp; rm x", "/home/me/x"),
         ("trap 'rm x' EXIT; cd ~", "/home/me/x"),
+        ("cd ~; cd /tmp || exit > a; rm x", "/home/me/x"),
+        ("exit() { :; }; cd ~; cd /tmp || exit; rm x", "/home/me/x"),
         ("cd ~; cd /tmp/nope; rm x", "/home/me/x"),
         ("cd ~; if ! cd /tmp; then rm x; fi", "/home/me/x"),
         ("cd ~; cd /tmp & rm x", "/home/me/x"),
@@ -108,6 +110,8 @@ fn what_is_possible_at_a_point_is_read() {
         ("IFS=:; x=/a:/b; rm $x", "/b"),
         (": ${x:=/a}; rm $x", "/a"),
         ("x=/a; f() { local x=b; }; f; rm $x", "/a"),
+        ("x=/a; : $((1/0)); x=b\nrm $x", "/a"),
+        ("x=/a; y=1+; : $((y)); x=b\nrm $x", "/a"),
         ("_=b; echo /a; cat $_; rm -f $_", "…"),
     ] {
         assert!(paths(text).iter().any(|read| read == path), "{text}: {:?}", paths(text));
@@ -122,6 +126,7 @@ fn what_is_possible_at_a_point_is_read() {
         ("for f in *.txt; do rm \"${f%.txt}.md\"; done", vec!["/code/thing/….md"]),
         ("IFS=$'\\n'; for f in a b; do rm $f; done", vec!["/code/thing/a", "/code/thing/b"]),
         ("x=a; rm $x; x=/b", vec!["/code/thing/a"]),
+        ("i=0; i=$((i + 1)); ((i++)); x=a; rm $x", vec!["/code/thing/a"]),
     ] {
         assert_eq!(paths(text), expected, "{text}");
         assert!(read(text, &directories()).opaque.is_empty(), "{text}: {:?}", started(text));

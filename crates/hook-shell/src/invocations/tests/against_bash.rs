@@ -51,7 +51,7 @@ const WORDS: [&str; 26] = [
 ];
 
 /// Commands, in which `p1` to `p3` are programs, and `PROGRAM` and `WORD` stand for others.
-const COMMANDS: [&str; 123] = [
+const COMMANDS: [&str; 126] = [
     "p1 a 'b c'",
     "p1 $(p2 x)",
     "x=v; p1 $x",
@@ -175,6 +175,9 @@ const COMMANDS: [&str; 123] = [
     "p1 \"$x\" $y $1 \"$@\" $#",
     "false",
     "true",
+    ": $((1/0)); x=z",
+    "local x=l; x=m",
+    "readonly y",
 ];
 
 /// Commands of other commands `{}`.
