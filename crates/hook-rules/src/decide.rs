@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
@@ -16,6 +16,8 @@ use crate::narrowing::{CalledTool, InputFields};
 use crate::paths::SplitPath;
 use crate::words::WordPattern;
 
+/// The maximum number of programs whose rules are remembered.
+const MAX_REMEMBERED: usize = 1_000;
 /// The longest time for one decision.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
@@ -151,6 +153,43 @@ pub struct Rules {
     reads: Vec<RuleIndex>,
     writes: Vec<RuleIndex>,
     others: Vec<RuleIndex>,
+    /// Shell rules by program that are not parsed yet.
+    deferred: Option<Arc<DeferredRules>>,
+}
+
+/// The deferred rules of files about the programs that were called so far.
+#[derive(Debug, Default)]
+struct DeferredRules {
+    files: Vec<Arc<RuleFile>>,
+    excepted: BTreeSet<String>,
+    by_program: Mutex<HashMap<Box<str>, Option<Arc<Rules>>>>,
+}
+
+impl DeferredRules {
+    /// Returns the deferred rules of these files; `None` if there are none.
+    fn of(files: &[Arc<RuleFile>], excepted: &BTreeSet<String>) -> Option<Self> {
+        let files: Vec<_> = files.iter().filter(|file| file.deferred.is_some()).cloned().collect();
+        let excepted = excepted.clone();
+        (!files.is_empty()).then(|| Self { files, excepted, by_program: Mutex::default() })
+    }
+
+    /// Returns the rules about a program.
+    fn about(&self, program: &str) -> Option<Arc<Rules>> {
+        let known = || self.by_program.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rules) = known().get(program) {
+            return rules.clone();
+        }
+        let files = self.files.iter().filter_map(|file| file.deferred_about(program));
+        let files: Vec<_> = files.map(Arc::new).collect();
+        let rules =
+            (!files.is_empty()).then(|| Arc::new(Rules::with_exceptions(files, &self.excepted)));
+        let mut known = known();
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(program.into(), rules.clone());
+        rules
+    }
 }
 
 /// The indices of a file, a rule and a subject.
@@ -169,6 +208,7 @@ impl Rules {
     ) -> Self {
         let mut rules = Self { files: files.into_iter().collect(), ..Self::default() };
         let files: Vec<Arc<RuleFile>> = rules.files.clone();
+        rules.deferred = DeferredRules::of(&files, excepted).map(Arc::new);
         for (file_index, file) in files.iter().enumerate() {
             for (rule_index, rule) in file.rules.iter().enumerate() {
                 if excepted.contains(&format!("{}:{}", file.name, rule.id)) {
@@ -210,7 +250,7 @@ impl Rules {
 
     /// Returns `true` if there is no rule.
     pub fn is_empty(&self) -> bool {
-        self.files.iter().all(|file| file.rules.is_empty())
+        self.files.iter().all(|file| file.is_empty())
     }
 
     /// Decides about a call.
@@ -338,12 +378,16 @@ impl Rules {
 
     fn invocation(
         &self,
-        (invocation, (operands, paths)): (&Invocation, &(Vec<usize>, Vec<SplitPath>)),
+        (invocation, parts): (&Invocation, &(Vec<usize>, Vec<SplitPath>)),
         command: &str,
         deadline: Instant,
         found: &mut Found<'_>,
     ) {
+        let (operands, paths) = parts;
         let program = invocation.program();
+        if let Some(rules) = self.deferred.as_ref().and_then(|deferred| deferred.about(program)) {
+            rules.invocation((invocation, parts), command, deadline, found);
+        }
         let matched_here = |file: &RuleFile, rule: &Rule| {
             let range = invocation.range.clone();
             matched(file, rule, part(command, &range), Some(range))
