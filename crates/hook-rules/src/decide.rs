@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Input, Invocation, Reading, UNKNOWN, is_option, operand_indices, option_values, read,
+    Access, Argument, Input, Invocation, Reading, UNKNOWN, is_option, operand_indices,
+    option_values, read,
 };
 
 use crate::directories::Directories;
@@ -16,6 +17,8 @@ use crate::narrowing::{CalledTool, InputFields};
 use crate::paths::SplitPath;
 use crate::words::WordPattern;
 
+/// The maximum number of programs whose rules are remembered.
+const MAX_REMEMBERED: usize = 1_000;
 /// The longest time for one decision.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
@@ -65,8 +68,40 @@ pub struct Commands(Vec<ReadCommand>);
 #[derive(Debug, Clone)]
 struct ReadCommand {
     reading: Reading,
-    /// For each invocation the indices of its operands, and the paths of its files.
-    parts: Vec<(Vec<usize>, Vec<SplitPath>)>,
+    /// For each invocation.
+    facts: Vec<Facts>,
+}
+
+/// The facts about an invocation that all rules are compared with.
+#[derive(Debug, Clone)]
+struct Facts {
+    program: Box<str>,
+    /// The indices of its operands among the arguments.
+    operands: Vec<usize>,
+    /// The paths of its files.
+    paths: Vec<SplitPath>,
+    /// Whether a part of an argument is not known.
+    has_unknown: bool,
+    /// Whether it only asks for help.
+    asks_for_help: bool,
+    /// Whether an argument may be a URL.
+    has_url: bool,
+}
+
+impl Facts {
+    fn of(invocation: &Invocation, directories: &Directories) -> Self {
+        let arguments = &invocation.arguments;
+        let paths = invocation.files.iter().map(|file| SplitPath::new(&file.path, directories));
+        let is_help = |argument: &Argument| argument.text == "--help";
+        Self {
+            program: invocation.program().into(),
+            operands: operand_indices(invocation.program(), arguments),
+            paths: paths.collect(),
+            has_unknown: arguments.iter().any(|argument| argument.text.contains(UNKNOWN)),
+            has_url: arguments.iter().any(|argument| argument.text.contains("://")),
+            asks_for_help: arguments.len() <= 3 && arguments.iter().any(is_help),
+        }
+    }
 }
 
 impl Commands {
@@ -75,12 +110,9 @@ impl Commands {
         let surroundings = directories.surroundings();
         let read = |command: &Cow<'_, str>| {
             let reading = read(command, &surroundings);
-            let parts = reading.invocations.iter().map(|invocation| {
-                let paths = invocation.files.iter();
-                let paths = paths.map(|file| SplitPath::new(&file.path, directories)).collect();
-                (operand_indices(invocation.program(), &invocation.arguments), paths)
-            });
-            ReadCommand { parts: parts.collect(), reading }
+            let facts = reading.invocations.iter();
+            let facts = facts.map(|invocation| Facts::of(invocation, directories)).collect();
+            ReadCommand { reading, facts }
         };
         Self(call.commands.iter().map(read).collect())
     }
@@ -151,6 +183,43 @@ pub struct Rules {
     reads: Vec<RuleIndex>,
     writes: Vec<RuleIndex>,
     others: Vec<RuleIndex>,
+    /// Shell rules by program that are not parsed yet.
+    deferred: Option<Arc<DeferredRules>>,
+}
+
+/// The deferred rules of files about the programs that were called so far.
+#[derive(Debug, Default)]
+struct DeferredRules {
+    files: Vec<Arc<RuleFile>>,
+    excepted: BTreeSet<String>,
+    by_program: Mutex<HashMap<Box<str>, Option<Arc<Rules>>>>,
+}
+
+impl DeferredRules {
+    /// Returns the deferred rules of these files; `None` if there are none.
+    fn of(files: &[Arc<RuleFile>], excepted: &BTreeSet<String>) -> Option<Self> {
+        let files: Vec<_> = files.iter().filter(|file| file.deferred.is_some()).cloned().collect();
+        let excepted = excepted.clone();
+        (!files.is_empty()).then(|| Self { files, excepted, by_program: Mutex::default() })
+    }
+
+    /// Returns the rules about a program.
+    fn about(&self, program: &str) -> Option<Arc<Rules>> {
+        let known = || self.by_program.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rules) = known().get(program) {
+            return rules.clone();
+        }
+        let files = self.files.iter().filter_map(|file| file.deferred_about(program));
+        let files: Vec<_> = files.map(Arc::new).collect();
+        let rules =
+            (!files.is_empty()).then(|| Arc::new(Rules::with_exceptions(files, &self.excepted)));
+        let mut known = known();
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(program.into(), rules.clone());
+        rules
+    }
 }
 
 /// The indices of a file, a rule and a subject.
@@ -169,6 +238,7 @@ impl Rules {
     ) -> Self {
         let mut rules = Self { files: files.into_iter().collect(), ..Self::default() };
         let files: Vec<Arc<RuleFile>> = rules.files.clone();
+        rules.deferred = DeferredRules::of(&files, excepted).map(Arc::new);
         for (file_index, file) in files.iter().enumerate() {
             for (rule_index, rule) in file.rules.iter().enumerate() {
                 if excepted.contains(&format!("{}:{}", file.name, rule.id)) {
@@ -210,7 +280,7 @@ impl Rules {
 
     /// Returns `true` if there is no rule.
     pub fn is_empty(&self) -> bool {
-        self.files.iter().all(|file| file.rules.is_empty())
+        self.files.iter().all(|file| file.is_empty())
     }
 
     /// Decides about a call.
@@ -229,13 +299,13 @@ impl Rules {
     ) -> Decision {
         let mut found = Found { matches: Vec::new(), fields };
         let deadline = Instant::now() + MAX_TIME;
-        for (command, ReadCommand { reading, parts }) in call.commands.iter().zip(&commands.0) {
-            for (invocation, parts) in reading.invocations.iter().zip(parts) {
-                if Instant::now() > deadline {
+        for (command, ReadCommand { reading, facts }) in call.commands.iter().zip(&commands.0) {
+            for (count, invocation) in reading.invocations.iter().zip(facts).enumerate() {
+                if is_late(count, deadline) {
                     self.too_long(&mut found);
                     break;
                 }
-                self.invocation((invocation, parts), command, deadline, &mut found);
+                self.invocation(invocation, command, deadline, &mut found);
             }
             if let Some(opaque) = reading.opaque.first() {
                 self.opaque(
@@ -338,29 +408,35 @@ impl Rules {
 
     fn invocation(
         &self,
-        (invocation, (operands, paths)): (&Invocation, &(Vec<usize>, Vec<SplitPath>)),
+        (invocation, facts): (&Invocation, &Facts),
         command: &str,
         deadline: Instant,
         found: &mut Found<'_>,
     ) {
-        let program = invocation.program();
+        let program = &*facts.program;
+        if let Some(rules) = self.deferred.as_ref().and_then(|deferred| deferred.about(program)) {
+            rules.invocation((invocation, facts), command, deadline, found);
+        }
         let matched_here = |file: &RuleFile, rule: &Rule| {
             let range = invocation.range.clone();
             matched(file, rule, part(command, &range), Some(range))
         };
         let of_program = self.by_program.get(program).map_or(&[][..], Vec::as_slice);
         let operand = |index: &usize| invocation.arguments.get(*index).map(|it| it.text.as_str());
-        let operands: Vec<&str> = match of_program.is_empty() && self.of_any.is_empty() {
-            true => Vec::new(),
-            false => operands.iter().filter_map(operand).collect(),
+        let has_rules = !of_program.is_empty() || !self.of_any.is_empty();
+        let operands: Vec<&str> = match has_rules && !facts.asks_for_help {
+            true => facts.operands.iter().filter_map(operand).collect(),
+            false => Vec::new(),
         };
-        for (count, at) in of_program.iter().chain(&self.of_any).enumerate() {
-            if count % 16 == 15 && Instant::now() > deadline {
+        // Who asks for help runs nothing else.
+        let rules = of_program.iter().chain(&self.of_any).filter(|_| !facts.asks_for_help);
+        for (count, at) in rules.enumerate() {
+            if is_late(count, deadline) {
                 self.too_long(found);
                 return;
             }
             let (file, rule, Subject::Shell(shell)) = self.get(*at) else { continue };
-            let verdict = shell_matches(shell, invocation, &operands, paths);
+            let verdict = shell_matches(shell, (invocation, facts), &operands);
             if verdict == Verdict::May && rule.effect >= Effect::Ask {
                 // Only running it tells; then it is asked about, whatever the rule does.
                 let message = format!("an argument is not known, and {}", rule.message);
@@ -374,8 +450,8 @@ impl Rules {
                 found.push_rule(rule, || matched_here(file, rule));
             }
         }
-        for (access, path) in invocation.files.iter().zip(paths) {
-            if Instant::now() > deadline {
+        for (count, (access, path)) in invocation.files.iter().zip(&facts.paths).enumerate() {
+            if is_late(count, deadline) {
                 self.too_long(found);
                 return;
             }
@@ -393,10 +469,7 @@ impl Rules {
                 }
             }
         }
-        for argument in &invocation.arguments {
-            if !argument.text.contains("://") {
-                continue;
-            }
+        for argument in invocation.arguments.iter().filter(|_| facts.has_url) {
             for at in &self.others {
                 let (file, rule, Subject::Fetch(hosts)) = self.get(*at) else { continue };
                 if names_host(&argument.text, hosts) {
@@ -426,6 +499,11 @@ impl Found<'_> {
             self.push(new());
         }
     }
+}
+
+/// Returns `true` if the time is over. The clock is read for each sixteenth only.
+fn is_late(count: usize, deadline: Instant) -> bool {
+    count % 16 == 15 && Instant::now() > deadline
 }
 
 fn matched(file: &RuleFile, rule: &Rule, subject: String, range: Option<Range<usize>>) -> Match {
@@ -480,21 +558,16 @@ fn may_be(word: &str, pattern: &WordPattern) -> bool {
 
 fn shell_matches(
     rule: &ShellRule,
-    invocation: &Invocation,
+    (invocation, facts): (&Invocation, &Facts),
     operands: &[&str],
-    paths: &[SplitPath],
 ) -> Verdict {
-    let program = invocation.program();
-    if !rule.programs.is_empty() && !rule.programs.iter().any(|pattern| pattern.matches(program)) {
+    let is_named = |pattern: &WordPattern| pattern.matches(&facts.program);
+    if !rule.programs.is_empty() && !rule.programs.iter().any(is_named) {
         return Verdict::No;
     }
     let arguments = &invocation.arguments;
-    // Whoever asks for help runs nothing else.
-    if arguments.iter().any(|argument| argument.text == "--help") && arguments.len() <= 3 {
-        return Verdict::No;
-    }
     let is_sure = operands_match(&rule.operands, operands, false);
-    if !is_sure && !operands_match(&rule.operands, operands, true) {
+    if !is_sure && !(facts.has_unknown && operands_match(&rule.operands, operands, true)) {
         return Verdict::No;
     }
     let mut verdict = if is_sure { Verdict::Must } else { Verdict::May };
@@ -508,7 +581,7 @@ fn shell_matches(
     };
     let may_hold =
         |pattern: &WordPattern| arguments.iter().any(|argument| may_be(&argument.text, pattern));
-    for condition in &rule.conditions {
+    for condition in rule.conditions.iter().filter(|_| facts.has_unknown) {
         if let Condition::Any(patterns) = condition
             && !patterns.iter().any(holds)
             && patterns.iter().any(may_hold)
@@ -517,15 +590,14 @@ fn shell_matches(
         }
     }
     let all_hold = rule.conditions.iter().all(|condition| match condition {
-        Condition::Any(patterns) => patterns.iter().any(holds) || patterns.iter().any(may_hold),
+        Condition::Any(patterns) => {
+            patterns.iter().any(holds) || facts.has_unknown && patterns.iter().any(may_hold)
+        }
         Condition::All(patterns) => patterns.iter().all(holds),
         Condition::None(patterns) => !patterns.iter().any(holds),
-        Condition::Option { names, values } => {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            option_values(arguments, &names)
-                .iter()
-                .any(|value| values.iter().any(|pattern| pattern.matches(value)))
-        }
+        Condition::Option { names, values } => option_values(arguments, names)
+            .iter()
+            .any(|value| values.iter().any(|pattern| pattern.matches(value))),
     });
     if !all_hold {
         return Verdict::No;
@@ -534,7 +606,7 @@ fn shell_matches(
         invocation
             .files
             .iter()
-            .zip(paths)
+            .zip(&facts.paths)
             .filter(|(file, _)| access.is_none_or(|access| file.access == access))
             .any(|(file, path)| patterns.matches_access(file.access, path, invocation))
     };
@@ -574,10 +646,9 @@ fn operands_match(patterns: &[WordPattern], operands: &[&str], may: bool) -> boo
             .any(|skipped| operands_match(rest, operands.get(skipped..).unwrap_or_default(), may)),
         Some((pattern, rest)) => match operands.split_first() {
             Some((operand, after)) => {
-                let is_unknown = operand.contains(UNKNOWN);
-                let is_all_unknown = operand.chars().all(|character| character == UNKNOWN);
-                let is_same = !is_unknown && pattern.matches(operand)
-                    || may && (is_all_unknown || may_be(operand, pattern));
+                let is_all_unknown = || operand.chars().all(|character| character == UNKNOWN);
+                let is_same = pattern.matches(operand) && !operand.contains(UNKNOWN)
+                    || may && (is_all_unknown() || may_be(operand, pattern));
                 is_same && operands_match(rest, after, may)
             }
             None => false,

@@ -1,11 +1,17 @@
 //! The format of rule files.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
 
-use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use crate::narrowing::{AGENT, FieldCondition, NarrowingText, ToolRule, ToolText};
+use crate::outline::Outline;
 use crate::paths::PathPatterns;
 use crate::regex::LazyRegex;
 use crate::words::{OneOrMany, WordPattern};
@@ -81,7 +87,10 @@ pub struct RuleFile {
     /// The name under which its rules are shown, such as `git.toml`.
     pub name: String,
     pub(crate) rules: Vec<Rule>,
-    /// The tests of the file.
+    /// The other rules, of a file that is known to have no mistakes.
+    pub(crate) deferred: Option<Outline>,
+    all: OnceLock<Box<Self>>,
+    /// The tests of the file; only [`whole`](Self::whole) has those of one whose rules are deferred.
     pub tests: Vec<RuleTest>,
     /// What is wrong with it. A rule with a problem is left out; the others hold.
     pub problems: Vec<Problem>,
@@ -174,7 +183,7 @@ pub(crate) enum Subject {
     Tool(ToolRule),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ShellRule {
     /// The programs; empty for all.
     pub(crate) programs: Vec<WordPattern>,
@@ -202,21 +211,9 @@ pub(crate) enum Condition {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileText {
-    opaque: Option<Spanned<String>>,
-    #[serde(default)]
-    rule: Vec<Spanned<toml::Table>>,
-    #[serde(default)]
-    test: Vec<Spanned<toml::Table>>,
-    #[serde(default)]
-    except: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RuleText {
     id: String,
-    shell: Option<OneOrManyShell>,
+    shell: Option<OneOrMany<ShellText>>,
     read: Option<OneOrMany>,
     write: Option<OneOrMany>,
     fetch: Option<OneOrMany>,
@@ -233,15 +230,6 @@ struct RuleText {
     #[serde(rename = "permissionMode")]
     permission_mode: Option<toml::Value>,
     when: Option<toml::Value>,
-    #[serde(default)]
-    test: Vec<toml::Table>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrManyShell {
-    One(Box<ShellText>),
-    Many(Vec<ShellText>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -259,11 +247,39 @@ struct ShellText {
     fed_by: Option<OneOrMany>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+/// An item of `args`: an operand, or a condition on all arguments.
+#[derive(Debug)]
 enum ArgumentText {
-    Operand(OneOrMany),
+    Operand(Vec<String>),
     Condition(ConditionText),
+}
+
+impl<'de> Deserialize<'de> for ArgumentText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ArgumentVisitor)
+    }
+}
+
+struct ArgumentVisitor;
+
+impl<'de> Visitor<'de> for ArgumentVisitor {
+    type Value = ArgumentText;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an operand, a list of some, or a table of conditions")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(ArgumentText::Operand(vec![text.to_owned()]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(ArgumentText::Operand)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        ConditionText::deserialize(MapAccessDeserializer::new(map)).map(ArgumentText::Condition)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -302,51 +318,66 @@ impl RuleFile {
             file.problem(1, None, format!("the file is longer than {} MiB", MAX_FILE >> 20));
             return file;
         }
-        let parsed: FileText = match toml::from_str(text) {
-            Ok(parsed) => parsed,
-            Err(error) => {
-                let line = error.span().map_or(1, |span| line_of(text, span.start));
-                file.problem(line, None, first_line(error.message()));
-                return file;
-            }
-        };
-        file.except = parsed.except;
-        if let Some(opaque) = parsed.opaque {
-            match opaque.get_ref().as_str() {
-                "pass" => {}
-                "ask" => file.opaque = Some(Effect::Ask),
-                "deny" => file.opaque = Some(Effect::Deny),
-                other => {
-                    let message =
-                        format!("`opaque` is \"ask\", \"deny\" or \"pass\", not \"{other}\"");
-                    file.problem(line_of(text, opaque.span().start), None, message);
-                    file.opaque = Some(Effect::Ask);
-                }
-            }
-        } else {
-            // Where commands are refused, one that cannot be read is asked about.
-            file.opaque = parsed
-                .rule
-                .iter()
-                .any(|rule| {
-                    rule.get_ref().contains_key("shell") && rule.get_ref().contains_key("deny")
-                })
-                .then_some(Effect::Ask);
-        }
-        for test in parsed.test {
-            let line = line_of(text, test.span().start);
-            file.test(test.into_inner(), line);
-        }
-        for table in parsed.rule {
-            let line = line_of(text, table.span().start);
-            file.rule(table.into_inner(), line);
+        if let Err((at, message)) = file.read(text) {
+            file.problem(line_of(text, at), None, message);
         }
         file
+    }
+
+    /// Reads the text of a file. The error is about all of it, and has its place.
+    fn read(&mut self, text: &str) -> Result<(), (usize, String)> {
+        let error = |error: toml::de::Error| {
+            (error.span().map_or(0, |span| span.start), first_line(error.message()))
+        };
+        let mut document = DeTable::parse(text).map_err(error)?.into_inner();
+        let rules = tables("rule", document.remove("rule"))?;
+        let tests = tables("test", document.remove("test"))?;
+        let (opaque, except) = (document.remove("opaque"), document.remove("except"));
+        if let Some((key, _)) = document.iter().next() {
+            let name = key.get_ref();
+            let message =
+                format!("unknown field `{name}`, expected `rule`, `test`, `opaque` or `except`");
+            return Err((key.span().start, message));
+        }
+        if let Some(except) = except {
+            self.except =
+                Deserialize::deserialize(ValueDeserializer::from(except)).map_err(error)?;
+        }
+        match &opaque {
+            Some(opaque) => match opaque.get_ref().as_str() {
+                Some("pass") => {}
+                Some("ask") => self.opaque = Some(Effect::Ask),
+                Some("deny") => self.opaque = Some(Effect::Deny),
+                other => {
+                    let other = other.unwrap_or_default();
+                    let message =
+                        format!("`opaque` is \"ask\", \"deny\" or \"pass\", not \"{other}\"");
+                    self.problem(line_of(text, opaque.span().start), None, message);
+                    self.opaque = Some(Effect::Ask);
+                }
+            },
+            // Where commands are refused, one that cannot be read is asked about.
+            None => {
+                let denies = |(_, rule): &(_, DeTable<'_>)| {
+                    rule.contains_key("shell") && rule.contains_key("deny")
+                };
+                self.opaque = rules.iter().any(denies).then_some(Effect::Ask);
+            }
+        }
+        let mut lines = Lines { text, at: 0, line: 1 };
+        for (at, test) in tests {
+            self.test(test, lines.line_at(at));
+        }
+        for (at, rule) in rules {
+            self.rule(rule, at, &mut lines);
+        }
+        Ok(())
     }
 
     /// Adds the mistakes that parsing does not look for, since it would take too long at each start:
     /// in regular expressions. A rule with one matches whatever the expression is searched in.
     pub fn check(&mut self) {
+        self.parse_rest();
         let problems = self.rules.iter().flat_map(|rule| {
             let expressions = rule.subjects.iter().filter_map(|subject| match subject {
                 Subject::Shell(shell) => shell.text.as_ref(),
@@ -364,6 +395,7 @@ impl RuleFile {
     /// Returns `true` if rules are about calls of tools.
     pub fn is_about_tools(&self) -> bool {
         self.opaque.is_some()
+            || self.deferred.is_some()
             || self
                 .subjects()
                 .any(|subject| !matches!(subject, Subject::Prompt(_) | Subject::Output(_)))
@@ -385,14 +417,28 @@ impl RuleFile {
 
     /// Removes the rules that put words into the conversation, and returns their number.
     pub fn remove_comments(&mut self) -> usize {
+        self.parse_rest();
         let before = self.rules.len();
         self.rules.retain(|rule| matches!(rule.effect, Effect::Ask | Effect::Deny));
         before - self.rules.len()
     }
 
+    /// Returns the file with all of its rules, its tests and its problems.
+    pub fn whole(&self) -> &Self {
+        let parse = |outline: &Outline| Box::new(Self::parse(&self.name, outline.text()));
+        self.deferred.as_ref().map_or(self, |outline| self.all.get_or_init(|| parse(outline)))
+    }
+
+    /// Parses the rules that are deferred.
+    fn parse_rest(&mut self) {
+        if self.deferred.is_some() {
+            *self = self.whole().clone();
+        }
+    }
+
     /// Returns the rules as they are shown, in order.
     pub fn summaries(&self) -> impl Iterator<Item = RuleSummary<'_>> {
-        self.rules.iter().map(|rule| RuleSummary {
+        self.whole().rules.iter().map(|rule| RuleSummary {
             name: format!("{}:{}", self.name, rule.id),
             effect: rule.effect,
             message: &rule.message,
@@ -402,7 +448,7 @@ impl RuleFile {
     /// Returns the rules that files of another version do not have, or have with another subject
     /// or a weaker effect.
     pub fn lost_rules(&self, others: &[&Self]) -> Vec<String> {
-        let other = others.iter().find(|other| other.name == self.name);
+        let other = others.iter().map(|other| other.whole()).find(|other| other.name == self.name);
         let keeps = |rule: &&Rule| {
             other.into_iter().flat_map(|other| &other.rules).any(|other| {
                 other.id == rule.id
@@ -411,7 +457,7 @@ impl RuleFile {
                     && (other.narrowing.is_empty() || other.narrowing == rule.narrowing)
             })
         };
-        let lost = self.rules.iter().filter(|rule| !keeps(rule));
+        let lost = self.whole().rules.iter().filter(|rule| !keeps(rule));
         let mut lost: Vec<String> = lost.map(|rule| format!("{}:{}", self.name, rule.id)).collect();
         if self.opaque > other.and_then(|other| other.opaque) {
             lost.push(format!("{}:opaque", self.name));
@@ -421,20 +467,21 @@ impl RuleFile {
 
     /// Returns the number of rules.
     pub fn len(&self) -> usize {
-        self.rules.len()
+        self.whole().rules.len()
     }
 
     /// Returns `true` if there is no rule.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.rules.is_empty() && self.deferred.is_none()
     }
 
     fn problem(&mut self, line: usize, rule: Option<&str>, message: String) {
         self.problems.push(Problem { line, rule: rule.map(str::to_owned), message });
     }
 
-    fn rule(&mut self, table: toml::Table, line: usize) {
-        let id = table.get("id").and_then(toml::Value::as_str).map(str::to_owned);
+    fn rule(&mut self, mut table: DeTable<'_>, at: usize, lines: &mut Lines<'_>) {
+        let line = lines.line_at(at);
+        let id = table.get("id").and_then(|id| id.get_ref().as_str()).map(str::to_owned);
         if self.rules.len() >= MAX_RULES {
             return self.problem(
                 line,
@@ -448,15 +495,19 @@ impl RuleFile {
                     .to_owned();
             return self.problem(line, id.as_deref(), message);
         }
-        let text: RuleText = match RuleText::deserialize(table) {
+        let tests = match tables("test", table.remove("test")) {
+            Ok(tests) => tests,
+            Err((_, message)) => return self.problem(line, id.as_deref(), message),
+        };
+        let text: RuleText = match deserialize(table) {
             Ok(text) => text,
-            Err(error) => return self.problem(line, id.as_deref(), first_line(error.message())),
+            Err(message) => return self.problem(line, id.as_deref(), message),
         };
         if self.rules.iter().any(|rule| rule.id == text.id) {
             return self.problem(line, id.as_deref(), format!("there are two rules `{}`", text.id));
         }
-        for test in &text.test {
-            self.test(test.clone(), line);
+        for (at, test) in tests {
+            self.test(test, lines.line_at(at));
         }
         match compile(text, line) {
             Ok(rule) => self.rules.push(rule),
@@ -464,10 +515,10 @@ impl RuleFile {
         }
     }
 
-    fn test(&mut self, table: toml::Table, line: usize) {
-        let test: TestText = match TestText::deserialize(table) {
+    fn test(&mut self, table: DeTable<'_>, line: usize) {
+        let test: TestText = match deserialize(table) {
             Ok(test) => test,
-            Err(error) => return self.problem(line, None, first_line(error.message())),
+            Err(message) => return self.problem(line, None, message),
         };
         let subjects = [
             (TestKind::Shell, test.shell),
@@ -501,7 +552,48 @@ fn first_line(message: &str) -> String {
 }
 
 fn line_of(text: &str, at: usize) -> usize {
-    text.get(..at).unwrap_or_default().matches('\n').count() + 1
+    Lines { text, at: 0, line: 1 }.line_at(at)
+}
+
+/// Counts the lines up to places that are asked for one behind the other.
+struct Lines<'t> {
+    text: &'t str,
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    fn line_at(&mut self, at: usize) -> usize {
+        if at < self.at {
+            (self.at, self.line) = (0, 1);
+        }
+        self.line += self.text.get(self.at..at).unwrap_or_default().matches('\n').count();
+        self.at = at;
+        self.line
+    }
+}
+
+/// Returns the tables of a list, each with its place.
+fn tables<'t>(
+    name: &str,
+    list: Option<Spanned<DeValue<'t>>>,
+) -> Result<Vec<(usize, DeTable<'t>)>, (usize, String)> {
+    let Some(list) = list else { return Ok(Vec::new()) };
+    let no_list = (list.span().start, format!("`{name}` is no list: write `[[{name}]]`"));
+    let DeValue::Array(list) = list.into_inner() else { return Err(no_list) };
+    let table = |value: Spanned<DeValue<'t>>| {
+        let at = value.span().start;
+        match value.into_inner() {
+            DeValue::Table(table) => Ok((at, table)),
+            _ => Err((at, format!("a `{name}` is a table"))),
+        }
+    };
+    list.into_iter().map(table).collect()
+}
+
+fn deserialize<'t, T: Deserialize<'t>>(table: DeTable<'t>) -> Result<T, String> {
+    let value = Spanned::new(0..0, DeValue::Table(table));
+    T::deserialize(ValueDeserializer::from(value)).map_err(|error| first_line(error.message()))
 }
 
 fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
@@ -522,14 +614,8 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
         (Some(_), Some(_)) => return Err("it has more than one effect".to_owned()),
     };
     let mut subjects = Vec::new();
-    match text.shell {
-        Some(OneOrManyShell::One(shell)) => subjects.push(compile_shell(*shell)?),
-        Some(OneOrManyShell::Many(shells)) => {
-            for shell in shells {
-                subjects.push(compile_shell(shell)?);
-            }
-        }
-        None => {}
+    for shell in text.shell.map(OneOrMany::into_vec).unwrap_or_default() {
+        subjects.push(compile_shell(shell)?);
     }
     if let Some(patterns) = text.read {
         subjects.push(Subject::Read(PathPatterns::parse(&patterns.into_vec())?));
@@ -590,11 +676,13 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
     };
     for argument in text.args {
         match argument {
-            ArgumentText::Operand(OneOrMany::One(word)) => {
-                rule.operands.push(WordPattern::new(&word));
-            }
-            ArgumentText::Operand(many) => {
-                rule.operands.push(WordPattern::Any(many.into_patterns()))
+            ArgumentText::Operand(words) => {
+                let mut patterns: Vec<_> =
+                    words.iter().map(|word| WordPattern::new(word)).collect();
+                rule.operands.push(match patterns.len() {
+                    1 => patterns.remove(0),
+                    _ => WordPattern::Any(patterns),
+                });
             }
             ArgumentText::Condition(condition) => {
                 let ConditionText { any, all, none, option, value } = condition;

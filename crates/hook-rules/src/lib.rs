@@ -7,9 +7,11 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `decide` | what rules say of a call |
+//! | `deferred` | rules about named programs, parsed when such a program is called |
 //! | `directories` | the directories of a call |
 //! | `file` | the format: TOML to rules and tests, with problems and their lines |
 //! | `narrowing` | agents, modes and fields of the input |
+//! | `outline` | where in a file its rules are, found without parsing |
 //! | `packs` | the packs that are part of the engine |
 //! | `paths` | patterns of paths |
 //! | `regex` | regular expressions |
@@ -36,9 +38,11 @@
 //! ```
 
 mod decide;
+mod deferred;
 mod directories;
 mod file;
 mod narrowing;
+mod outline;
 pub mod packs;
 mod paths;
 mod regex;

@@ -1,25 +1,53 @@
 //! Patterns of words: `*` for any characters, `?` for one, `[…]` for one of some, `{a,b}` for either.
 
-use serde::Deserialize;
+use std::fmt;
+use std::marker::PhantomData;
 
-/// A text of a rule file, or a list of some.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// A value of a rule file, or a list of some.
+#[derive(Debug)]
+pub(crate) struct OneOrMany<T = String>(Vec<T>);
+
+impl<T> OneOrMany<T> {
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        self.0
+    }
 }
 
 impl OneOrMany {
-    pub(crate) fn into_vec(self) -> Vec<String> {
-        match self {
-            Self::One(one) => vec![one],
-            Self::Many(many) => many,
-        }
+    pub(crate) fn into_patterns(self) -> Vec<WordPattern> {
+        self.0.iter().map(|text| WordPattern::new(text)).collect()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrManyVisitor(PhantomData))
+    }
+}
+
+struct OneOrManyVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor<T> {
+    type Value = OneOrMany<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("one value or a list of some")
     }
 
-    pub(crate) fn into_patterns(self) -> Vec<WordPattern> {
-        self.into_vec().iter().map(|text| WordPattern::new(text)).collect()
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(OneOrMany(vec![T::deserialize(text.into_deserializer())?]))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Ok(OneOrMany(vec![T::deserialize(MapAccessDeserializer::new(map))?]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        Ok(OneOrMany(Vec::deserialize(SeqAccessDeserializer::new(list))?))
     }
 }
 

@@ -174,7 +174,6 @@ impl ExecutorFactory {
 
     /// Returns the executor of a file of rules.
     pub fn rules(
-        &self,
         label: &str,
         rules: Arc<hook_rules::Rules>,
         project: &Path,
@@ -192,7 +191,7 @@ impl ExecutorFactory {
     }
 
     /// Returns the executor of a guard that cannot be read, which fails with `why`.
-    pub fn unreadable(&self, label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
+    pub fn unreadable(label: &str, why: &Arc<str>) -> Arc<dyn HookExecutor> {
         Arc::new(Unavailable::unreadable(label, why))
     }
 }

@@ -157,6 +157,15 @@ impl Pack {
         }
     }
 
+    /// Returns `true` if its folder is the copy that `hook add` makes of a pack without mistakes.
+    pub(crate) fn is_added(&self) -> bool {
+        let is_copy =
+            |packs: PathBuf| self.folder == packs.join(&self.name).join(&self.locked.digest);
+        self.name != PROJECT_RULES
+            && !self.locked.digest.is_empty()
+            && packs_folder().is_some_and(is_copy)
+    }
+
     /// Returns a noun for messages.
     pub fn title(&self) -> String {
         match &*self.name {

@@ -151,6 +151,10 @@ impl Found<'_> {
         let text =
             text.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
         let mut file = match text {
+            // `hook add` took it without a mistake, and its digest shows that it is the same.
+            Ok(text) if self.pack.is_some_and(Pack::is_added) => {
+                RuleFile::parse_deferred(&name, &text)
+            }
             Ok(text) => RuleFile::parse(&name, &text),
             Err(error) => {
                 let reason = format!("the rules cannot be read: {error}");

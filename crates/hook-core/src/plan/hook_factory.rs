@@ -1,5 +1,6 @@
 //! Construction of hooks from settings, trust and the host's handlers.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,10 @@ use hook_trust::{Grant, Trust, agent_of};
 /// The shared parts of all hooks of one file.
 pub(super) struct HookFactory<'f> {
     file: &'f SettingsFile,
-    executors: ExecutorFactory,
+    runner: &'f Runner,
+    project: &'f Path,
+    /// Only made for files with hooks: it looks at each directory of `PATH`.
+    executors: OnceCell<ExecutorFactory>,
     default_timeout: Duration,
     disabled: &'f [Disabled<'f>],
     /// The file's index, and the shadowed hooks of all files.
@@ -42,18 +46,16 @@ impl<'f> HookFactory<'f> {
     pub(super) fn new(
         (index, file): (usize, &'f SettingsFile),
         trust: &[Trust],
-        runner: &Runner,
-        project: &Path,
+        runner: &'f Runner,
+        project: &'f Path,
         (disabled, shadowed): (&'f [Disabled<'f>], &'f Shadowed),
     ) -> Self {
-        let folder = file.path.as_deref().and_then(Path::parent).unwrap_or(project);
-        let is_project = file.source == HookSource::Project;
-        let executors = runner.executors(&file.config, (file.project(project), folder), is_project);
-        let default_timeout = runner.limits().timeout;
         let mut factory = Self {
             file,
-            executors,
-            default_timeout,
+            runner,
+            project,
+            executors: OnceCell::new(),
+            default_timeout: runner.limits().timeout,
             disabled,
             index,
             shadowed,
@@ -61,6 +63,15 @@ impl<'f> HookFactory<'f> {
         };
         factory.modules = factory.module_workers(trust);
         factory
+    }
+
+    fn executors(&self) -> &ExecutorFactory {
+        self.executors.get_or_init(|| {
+            let Self { file, runner, project, .. } = self;
+            let folder = file.path.as_deref().and_then(Path::parent).unwrap_or(project);
+            let is_project = file.source == HookSource::Project;
+            runner.executors(&file.config, (file.project(project), folder), is_project)
+        })
     }
 
     /// Returns one worker for each set of enabled modules with equal rules and variables.
@@ -82,7 +93,7 @@ impl<'f> HookFactory<'f> {
             }
         }
         let worker = |((rules, _), modules): (GroupKey<'_>, Vec<(&HookEntry, &Trust)>)| {
-            let worker = self.executors.module_worker(&modules, rules, &self.file.source);
+            let worker = self.executors().module_worker(&modules, rules, &self.file.source);
             (modules.iter().filter_map(|(entry, _)| entry.module.clone()).collect(), worker)
         };
         groups.into_iter().map(worker).collect()
@@ -100,9 +111,9 @@ impl<'f> HookFactory<'f> {
         let worker = match known {
             Some((_, worker)) => Arc::clone(worker),
             // A module that may not run; this worker is never started.
-            None => self.executors.module_worker(&[(entry, trust)], rules, &self.file.source),
+            None => self.executors().module_worker(&[(entry, trust)], rules, &self.file.source),
         };
-        self.executors.worker_call_executor(entry, worker)
+        self.executors().worker_call_executor(entry, worker)
     }
 
     /// Returns the hooks of rules next to the file, one for each event that they are about.
@@ -110,16 +121,14 @@ impl<'f> HookFactory<'f> {
         &self,
         sets: &[RuleSet],
         excepted: &BTreeSet<String>,
-        runner: &Runner,
-        project: &Path,
     ) -> impl Iterator<Item = Hook> {
         let set_hooks = move |set: &RuleSet| {
             let executor = match &set.unreadable {
-                Some(why) => self.executors.unreadable(&set.name, why),
+                Some(why) => ExecutorFactory::unreadable(&set.name, why),
                 None => {
                     let rules = Rules::with_exceptions([Arc::clone(&set.file)], excepted);
-                    let project = self.file.project(project);
-                    self.executors.rules(&set.name, Arc::new(rules), project, runner.home())
+                    let project = self.file.project(self.project);
+                    ExecutorFactory::rules(&set.name, Arc::new(rules), project, self.runner.home())
                 }
             };
             let hook = |event: HookEventName| {
@@ -199,17 +208,17 @@ impl<'f> HookFactory<'f> {
         let matcher_warnings = problems.iter().map(|problem| problem.message.clone());
         let timeout = entry.timeout.unwrap_or(self.default_timeout);
         let executor = match (&entry.unreadable, &entry.foreign) {
-            (Some(why), _) => self.executors.unreadable(&entry.command, why),
+            (Some(why), _) => ExecutorFactory::unreadable(&entry.command, why),
             (None, Some(foreign)) => {
-                self.executors.foreign_executor(&entry.command, foreign, &trust)
+                self.executors().foreign_executor(&entry.command, foreign, &trust)
             }
             (None, None) => match (&entry.upstream, &entry.worker) {
-                (Some(rules), _) => self.executors.upstream(rules),
+                (Some(rules), _) => self.executors().upstream(rules),
                 (None, Some(rules)) if let Some(path) = &entry.module => {
                     self.module(path, entry, rules, &trust)
                 }
-                (None, Some(rules)) => self.executors.worker(entry, rules, &file.source, &trust),
-                (None, None) => self.executors.executor(&entry.command, &entry.env, &trust),
+                (None, Some(rules)) => self.executors().worker(entry, rules, &file.source, &trust),
+                (None, None) => self.executors().executor(&entry.command, &entry.env, &trust),
             },
         };
         let (event, name) = (entry.event, entry.name.as_deref());
@@ -221,7 +230,7 @@ impl<'f> HookFactory<'f> {
                 false => entry.fail_behavior,
             },
             warnings: matcher_warnings.collect(),
-            slots: self.executors.slots.clone(),
+            slots: self.executors().slots.clone(),
             check: trust_check(&trust, suspended.as_ref()),
             kinds: matcher.kinds().to_vec(),
             ..HookSpec::new(event, name, &file.source, timeout, executor)

@@ -167,9 +167,7 @@ impl HookRegistry {
                     diagnostics.push(problem.diagnostic);
                     let set =
                         RuleSet::blocking(pack, &reason, events_named(&pack.locked.guards, events));
-                    hooks.extend(
-                        factory.rule_hooks(&[set], &excepted, runner, project).map(Arc::new),
-                    );
+                    hooks.extend(factory.rule_hooks(&[set], &excepted).map(Arc::new));
                     continue;
                 }
                 (_, Some(problem)) => {
@@ -190,7 +188,7 @@ impl HookRegistry {
                 }
                 hooks.push(Arc::new(hook));
             }
-            hooks.extend(factory.rule_hooks(&file.rules, &excepted, runner, project).map(Arc::new));
+            hooks.extend(factory.rule_hooks(&file.rules, &excepted).map(Arc::new));
         }
         let missing_guards =
             trust_decisions.missing.iter().map(|guard| missing_guard_hook(guard, runner));

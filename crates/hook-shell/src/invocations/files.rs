@@ -54,7 +54,7 @@ impl FileAccess {
 
 /// Returns the normalized path of a word in a working directory; `None` if that is not known.
 pub fn join(cwd: Option<&str>, word: &str) -> Option<String> {
-    let mut components: Vec<&str> = Vec::new();
+    let mut components: Vec<&str> = Vec::with_capacity(16);
     if !word.starts_with('/') {
         components.extend(cwd?.split('/').filter(|component| !component.is_empty()));
     }
@@ -87,7 +87,14 @@ pub fn join(cwd: Option<&str>, word: &str) -> Option<String> {
     // A relative word that begins with something unknown may be absolute.
     match word.chars().next() {
         Some(UNKNOWN) => None,
-        _ => Some(format!("/{}", components.join("/"))),
+        _ => {
+            let mut path = String::with_capacity(word.len() + cwd.map_or(0, str::len) + 1);
+            for component in &components {
+                path.push('/');
+                path.push_str(component);
+            }
+            Some(if path.is_empty() { "/".to_owned() } else { path })
+        }
     }
 }
 
@@ -234,11 +241,10 @@ const READ_OPTIONS: &[(&str, &[&str])] = &[
 
 /// Adds the files that an invocation's arguments name.
 pub(super) fn add(invocation: &mut Invocation) {
-    let program = invocation.program().to_owned();
-    let cwd = invocation.cwd.clone();
+    let program = invocation.program();
+    let cwd = invocation.cwd.as_deref();
     let mut files = Vec::new();
-    let mut push =
-        |path: &str, access: Access| FileAccess::add(&mut files, path, access, cwd.as_deref());
+    let mut push = |path: &str, access: Access| FileAccess::add(&mut files, path, access, cwd);
     let arguments = &invocation.arguments;
     let is_set = |names: &[&str]| {
         arguments
@@ -258,8 +264,8 @@ pub(super) fn add(invocation: &mut Invocation) {
             push(value, access);
         }
     }
-    let operands = starters::operands(&program, arguments);
-    let uses = USES.binary_search_by(|(name, _)| (*name).cmp(program.as_str())).ok();
+    let operands = starters::operands(program, arguments);
+    let uses = USES.binary_search_by(|(name, _)| (*name).cmp(program)).ok();
     let uses = uses.and_then(|index| USES.get(index)).map_or(Use::Read, |(_, uses)| *uses);
     let (first, rest) = match operands.split_first() {
         Some((first, rest)) => (Some(*first), rest),
@@ -271,7 +277,7 @@ pub(super) fn add(invocation: &mut Invocation) {
         Use::WriteAfterFirst => is_set(&["--reference"]),
         _ => false,
     };
-    let in_place = matches!(program.as_str(), "sed" | "perl" | "ruby" | "yq")
+    let in_place = matches!(program, "sed" | "perl" | "ruby" | "yq")
         && arguments.iter().any(|argument| is_in_place(&argument.text));
     let read = if in_place { Access::Write } else { Access::Read };
     match uses {
@@ -295,7 +301,7 @@ pub(super) fn add(invocation: &mut Invocation) {
             }
         }
     }
-    match program.as_str() {
+    match program {
         "dd" => {
             for argument in arguments {
                 if let Some(path) = argument.text.strip_prefix("of=") {

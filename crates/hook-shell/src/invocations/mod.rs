@@ -91,7 +91,8 @@ impl Invocation {
 }
 
 pub(crate) fn program_name(called: &str) -> &str {
-    let name = called.rsplit(['/', '\\']).next().unwrap_or(called);
+    let folder = called.bytes().rposition(|byte| matches!(byte, b'/' | b'\\'));
+    let name = folder.and_then(|at| called.get(at + 1..)).unwrap_or(called);
     name.strip_suffix(".exe").unwrap_or(name)
 }
 

@@ -564,6 +564,9 @@ impl<'s> Reader<'s> {
         {
             self.opaque("it runs a file that it downloads", range.clone());
         }
+        if started.is_empty() && inline.is_empty() {
+            return self.push(invocation);
+        }
         self.push(invocation.clone());
         let was_remote = self.is_remote;
         self.is_remote |= matches!(

@@ -296,8 +296,9 @@ const VALUE_OPTIONS: &[(&str, &str)] = &[
 /// Returns the rows of a program.
 fn rows(program: &str) -> &'static [(&'static str, &'static str, Form)] {
     let begin = STARTERS.partition_point(|(name, ..)| *name < program);
-    let end = STARTERS.partition_point(|(name, ..)| *name <= program);
-    STARTERS.get(begin..end).unwrap_or_default()
+    let rows = STARTERS.get(begin..).unwrap_or_default();
+    let count = rows.iter().take_while(|(name, ..)| *name == program).count();
+    rows.get(..count).unwrap_or_default()
 }
 
 fn value_options(program: &str) -> Vec<&'static str> {
@@ -348,11 +349,11 @@ pub fn is_option(argument: &str, option: &str) -> bool {
 }
 
 /// Returns the values of options, in `--name value`, `--name=value`, `-n value` and `-nvalue`.
-pub fn option_values<'a>(arguments: &'a [Argument], options: &[&str]) -> Vec<&'a str> {
+pub fn option_values<'a>(arguments: &'a [Argument], options: &[impl AsRef<str>]) -> Vec<&'a str> {
     let mut values = Vec::new();
     for (index, argument) in arguments.iter().enumerate() {
         let text = argument.text.as_str();
-        for option in options {
+        for option in options.iter().map(AsRef::as_ref) {
             let is_short = option.len() == 2;
             match text.strip_prefix(option) {
                 Some("") => {
@@ -403,7 +404,7 @@ pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argumen
 
 /// Returns the indices of [`operands`] among the arguments.
 pub fn operand_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
-    let options = value_options(program);
+    let mut options = None;
     let mut operands = Vec::new();
     let mut rest = arguments.iter().enumerate();
     while let Some((index, argument)) = rest.next() {
@@ -421,7 +422,7 @@ pub fn operand_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
                 operands.push(index);
             }
             _ if text.len() > 1 && text.starts_with('-') => {
-                if takes_next(text, &options) {
+                if takes_next(text, options.get_or_insert_with(|| value_options(program))) {
                     rest.next();
                 }
             }
