@@ -108,6 +108,7 @@ fn files_are_those_that_programs_read_and_write() {
         let of = |file: &FileAccess| match file.access {
             Access::Read => format!("r {}", file.path),
             Access::Write => format!("w {}", file.path),
+            Access::Unknown => format!("? {}", file.path),
         };
         read(text, &directories())
             .invocations
