@@ -446,7 +446,11 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
                     .any(|flag| after.split(')').next().unwrap_or_default().contains(flag));
             let access = if writes { Access::Write } else { Access::Read };
             effects.extend(path.map(|path| Effect::File(path.to_owned(), access)));
-            if is_unknown_path(after, 1, program) {
+            // Perl names a handle first.
+            let first = after.trim_start_matches([' ', '(']);
+            let is_handle = first.starts_with("my ")
+                || first.starts_with(|first: char| first.is_ascii_uppercase());
+            if is_unknown_path(after, if is_handle { 3 } else { 1 }, program) {
                 effects.push(Effect::Unknown);
             }
         }
@@ -574,7 +578,10 @@ fn is_computed_path(argument: &str, program: &str) -> bool {
         "False", "null", "true", "false", "recursive", "ignore_errors", "exist_ok", "force", "r",
         "b", "f", "glob", "iglob",
     ];
-    let mut rest = argument;
+    let argument = argument.trim();
+    let is_handle = argument.starts_with("my ")
+        || !argument.is_empty() && argument.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut rest = if is_handle { "" } else { argument };
     while let Some(character) = rest.chars().next() {
         match character {
             '"' | '\'' | '`' => {
@@ -709,7 +716,10 @@ fn is_computed(after: &str) -> bool {
 fn call_strings(after: &str) -> Option<Vec<String>> {
     let trimmed = after.trim_start_matches(' ');
     let is_call = trimmed.starts_with('(');
-    let is_bare = after.starts_with(' ') && trimmed.starts_with(['"', '\'', 'g']);
+    // Perl and Ruby need no parentheses.
+    let is_value = trimmed.starts_with(['"', '\'', 'g', '$', '@'])
+        || ["q(", "q{", "q/", "qq", "qw", "my "].iter().any(|begin| trimmed.starts_with(begin));
+    let is_bare = after.starts_with(' ') && is_value;
     if !is_call && !is_bare {
         return None;
     }
