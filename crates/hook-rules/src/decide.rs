@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Argument, FileAccess, Input, Invocation, Opaque, Reading, UNKNOWN, is_option, made_links,
-    operand_indices, option_indices, option_values, path_of_url, read, value_letters,
+    Access, Argument, FileAccess, Input, Invocation, Opaque, Reading, UNKNOWN, is_option,
+    made_links, operand_indices, option_indices, option_values, path_of_url, read, value_letters,
 };
 
 use crate::directories::Directories;
@@ -517,25 +517,23 @@ impl Rules {
             };
             for at in reads.iter().chain(writes) {
                 let (file, rule, subject) = self.get(*at);
-                match subject {
+                let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
+                    continue;
+                };
+                let may_write =
+                    access.access == Access::Unknown && matches!(subject, Subject::Write(_));
+                if !may_write {
+                    if patterns.matches_access(access.access, path, invocation) {
+                        found.push_rule(rule, || matched_here(file, rule));
+                    }
+                } else if rule.effect >= Effect::Ask && patterns.guards(path, invocation) {
                     // Whether it changes the file is not known.
-                    Subject::Write(patterns) if access.access == Access::Unknown => {
-                        if rule.effect >= Effect::Ask && patterns.guards(path, invocation) {
-                            let message =
-                                format!("`{program}` may change a file, and {}", rule.message);
-                            found.push_rule(rule, || Match {
-                                effect: Effect::Ask,
-                                message,
-                                ..matched_here(file, rule)
-                            });
-                        }
-                    }
-                    Subject::Read(patterns) | Subject::Write(patterns) => {
-                        if patterns.matches_access(access.access, path, invocation) {
-                            found.push_rule(rule, || matched_here(file, rule));
-                        }
-                    }
-                    _ => {}
+                    let message = format!("`{program}` may change a file, and {}", rule.message);
+                    found.push_rule(rule, || Match {
+                        effect: Effect::Ask,
+                        message,
+                        ..matched_here(file, rule)
+                    });
                 }
             }
         }
@@ -652,16 +650,17 @@ fn shell_matches(
         }
         let mut known = rule.operands.iter().zip(operands);
         known.any(|(pattern, operand)| {
-            let is_star = matches!(pattern, WordPattern::Glob(stars) if stars.iter().all(|it| *it == '*'));
+            let is_star =
+                matches!(pattern, WordPattern::Glob(stars) if stars.iter().all(|it| *it == '*'));
             !is_star && !operand.contains(UNKNOWN) && pattern.matches(operand)
                 || may_be(operand, pattern)
         }) || rule.conditions.iter().any(
             |condition| matches!(condition, Condition::Any(patterns) if patterns.iter().any(holds)),
         )
     };
-    if !is_sure
-        && !(facts.has_unknown && operands_match(&rule.operands, operands, true) && is_likely())
-    {
+    let may_match =
+        || facts.has_unknown && operands_match(&rule.operands, operands, true) && is_likely();
+    if !is_sure && !may_match() {
         return Verdict::No;
     }
     let mut verdict = if is_sure { Verdict::Must } else { Verdict::May };

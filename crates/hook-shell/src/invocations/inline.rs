@@ -414,9 +414,9 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
             let is_method = program.get(..begin).is_some_and(|before| before.ends_with('.'));
             let may_run = !matches!(name, "run" | "call" | "exec")
                 || MODULES.iter().any(|module| program.contains(module))
-                || program.match_indices("require(").any(|(at, call)| {
-                    program.get(at + call.len() - 1..).is_some_and(is_computed)
-                })
+                || program
+                    .match_indices("require(")
+                    .any(|(at, call)| program.get(at + call.len() - 1..).is_some_and(is_computed))
                 || name == "exec" && !is_method;
             match found.as_slice() {
                 _ if !may_run => {}
@@ -507,8 +507,20 @@ fn is_of_files(name: &str, program: &str, after: &str) -> bool {
         return true;
     }
     const MODULES: [&str; 14] = [
-        "os", "shutil", "fs", "fsp", "promises", "File", "FileUtils", "Deno", "Bun", "Dir", "IO",
-        "glob", "io", "codecs",
+        "os",
+        "shutil",
+        "fs",
+        "fsp",
+        "promises",
+        "File",
+        "FileUtils",
+        "Deno",
+        "Bun",
+        "Dir",
+        "IO",
+        "glob",
+        "io",
+        "codecs",
     ];
     let begin = program.len().saturating_sub(after.len() + name.len());
     let before = program.get(..begin).unwrap_or_default();
@@ -574,9 +586,30 @@ fn is_unknown_path(after: &str, count: usize, program: &str) -> bool {
 /// for those, and the program's own arguments.
 fn is_computed_path(argument: &str, program: &str) -> bool {
     const KNOWN: [&str; 24] = [
-        "sys", "argv", "process", "ARGV", "my", "local", "Path", "pathlib", "str", "None", "True",
-        "False", "null", "true", "false", "recursive", "ignore_errors", "exist_ok", "force", "r",
-        "b", "f", "glob", "iglob",
+        "sys",
+        "argv",
+        "process",
+        "ARGV",
+        "my",
+        "local",
+        "Path",
+        "pathlib",
+        "str",
+        "None",
+        "True",
+        "False",
+        "null",
+        "true",
+        "false",
+        "recursive",
+        "ignore_errors",
+        "exist_ok",
+        "force",
+        "r",
+        "b",
+        "f",
+        "glob",
+        "iglob",
     ];
     let argument = argument.trim();
     let is_handle = argument.starts_with("my ")
@@ -649,8 +682,22 @@ fn is_string(name: &str, program: &str) -> bool {
                 let end = rest.find(|found: char| !is_name(found)).unwrap_or(rest.len());
                 let (word, behind) = rest.split_at(end);
                 const WORDS: [&str; 16] = [
-                    "glob", "iglob", "sys", "argv", "process", "ARGV", "Path", "pathlib", "rglob",
-                    "recursive", "True", "sorted", "list", "str", "shift", "b",
+                    "glob",
+                    "iglob",
+                    "sys",
+                    "argv",
+                    "process",
+                    "ARGV",
+                    "Path",
+                    "pathlib",
+                    "rglob",
+                    "recursive",
+                    "True",
+                    "sorted",
+                    "list",
+                    "str",
+                    "shift",
+                    "b",
                 ];
                 if !WORDS.contains(&word) {
                     return false;

@@ -875,7 +875,7 @@ impl<'s> Reader<'s> {
             "dirname" | "basename" if arguments.len() == 1 => {
                 let path = arguments.first().map_or("", |path| path.text.trim_end_matches('/'));
                 match (path.rsplit_once('/'), invocation.program()) {
-                    (Some((folder, _)), "dirname") if folder.is_empty() => "/\n".to_owned(),
+                    (Some(("", _)), "dirname") => "/\n".to_owned(),
                     (Some((folder, _)), "dirname") => format!("{folder}\n"),
                     (None, "dirname") if !path.contains(UNKNOWN) => ".\n".to_owned(),
                     (Some((_, name)), "basename") => format!("{name}\n"),

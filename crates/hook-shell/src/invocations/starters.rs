@@ -77,7 +77,7 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("dumb-init", "", Form::Words(0)),
     ("eatmydata", "", Form::Words(0)),
     ("entr", "", Form::Words(0)),
-    ("env", "-u --unset -C --chdir -S --split-string", Form::Words(0)),
+    ("env", "-u --unset -C --chdir -S --split-string -a --argv0", Form::Words(0)),
     ("eval", "", Form::Joined(0)),
     ("exec", "-a", Form::Words(0)),
     ("fakeroot", "-l -s -i -b --lib --faked", Form::Words(0)),
@@ -93,8 +93,16 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("gtimeout", "-s -k --signal --kill-after", Form::Words(1)),
     ("hatch", "-e --env", Form::Sub("run", 0)),
     ("heroku", "-a --app -r --remote -s --size", Form::Sub("run", 0)),
-    ("hyperfine", "-w --warmup -r --runs -m -M -L -P -s -p -c -i -n --shell --export-json", Form::Each),
-    ("hyperfine", "-w --warmup -r --runs", Form::Options(&["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"])),
+    (
+        "hyperfine",
+        "-w --warmup -r --runs -m -M -L -P -s -p -c -i -n --shell --export-json",
+        Form::Each,
+    ),
+    (
+        "hyperfine",
+        "-w --warmup -r --runs",
+        Form::Options(&["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"]),
+    ),
     ("ionice", "-c -n -p -P -u --class --classdata", Form::Words(0)),
     ("ksh", "-o", Form::Options(&[])),
     ("kubectl", KUBECTL, Form::Sub("exec", 1)),
@@ -117,7 +125,11 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("npx", "-p --package", Form::Words(0)),
     ("npx", "-p --package", Form::Options(&["-c", "--call"])),
     ("nsenter", "-t -S -G --target", Form::Words(0)),
-    ("numactl", "-m -N -C -i -p -l --membind --cpunodebind --physcpubind --interleave", Form::Words(0)),
+    (
+        "numactl",
+        "-m -N -C -i -p -l --membind --cpunodebind --physcpubind --interleave",
+        Form::Words(0),
+    ),
     ("op", "--env-file --account", Form::Sub("run", 0)),
     ("parallel", "-j --jobs -a --arg-file -S --sshlogin --colsep -I -n -N", Form::Words(0)),
     ("pdm", "", Form::Sub("run", 0)),
@@ -180,7 +192,11 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("toybox", "", Form::Words(0)),
     ("trap", "", Form::Options(&[])),
     ("unbuffer", "", Form::Words(0)),
-    ("unshare", "-R --root -w --wd -S --setuid -G --setgid", Form::Words(0)),
+    (
+        "unshare",
+        "-R --root -w --wd -S --setuid -G --setgid --map-user --map-group --map-users --map-groups --propagation",
+        Form::Words(0),
+    ),
     (
         "uv",
         "--with --python -p --env-file --directory --project --extra --group",
@@ -671,7 +687,7 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 _ => {}
             }
         }
-        "source" | "." => started.extend(arguments.first().cloned().map(Started::File)),
+        "source" | "." => started.extend(arguments.first().map(script_file)),
         "at" | "batch" | "crontab" if !matches!(invocation.input, Input::Inherited) => {
             started.push(Started::Input)
         }
@@ -862,6 +878,9 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             for command in option_values(arguments, &["-c", "--cmd"]) {
                 let text = command.trim_start_matches(':').strip_prefix('!');
                 started.extend(text.map(|text| Started::Text(text.to_owned())));
+                if command.contains("system") {
+                    started.push(Started::Unknown(format!("`{program}` runs a program")));
+                }
             }
             for argument in arguments {
                 started.extend(
@@ -1122,6 +1141,13 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
         started.extend(setting.split_once('=').and_then(|(name, value)| of_setting(name, value)));
     }
     let operands = operands("git", arguments);
+    // `ext::` in front of a repository's address runs a program, in whose words `% ` is a blank.
+    let remotes = operands.iter().filter_map(|operand| operand.text.strip_prefix("ext::"));
+    started.extend(remotes.map(|text| {
+        let text = text.replace("% ", "\0");
+        let words = text.split(' ').map(|word| Argument::plain(word.replace('\0', " ")));
+        Started::Program(words.collect())
+    }));
     let texts: Vec<&str> = operands.iter().map(|operand| operand.text.as_str()).collect();
     match texts.as_slice() {
         ["config", "set", name, value, ..] | ["config", name, value, ..] => {

@@ -448,7 +448,7 @@ async fn update_one(
     }
     let before = owner.installed(name, known);
     let locked = candidate.to_locked(known.source.clone(), fetched.commit.clone());
-    let needs_no_yes = matches!(source, Source::BuiltIn(_));
+    let needs_no_yes = is_built_in(name, &source)?;
     let agreement = Agreement { before: before.as_ref(), needs_no_yes, options };
     install(&candidate, &locked, &agreement, owner, context, printer).await
 }
