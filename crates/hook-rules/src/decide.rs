@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hook_shell::invocations::{
-    Access, Argument, Input, Invocation, Reading, UNKNOWN, is_option, operand_indices,
-    option_values, read,
+    Access, Argument, FileAccess, Input, Invocation, Opaque, Reading, UNKNOWN, is_option,
+    made_links, operand_indices, option_indices, option_values, path_of_url, read, value_letters,
 };
 
 use crate::directories::Directories;
 use crate::file::{Condition, Effect, Rule, RuleFile, RuleTest, ShellRule, Subject, TestKind};
+use crate::links::Links;
 use crate::narrowing::{CalledTool, InputFields};
 use crate::paths::SplitPath;
 use crate::words::WordPattern;
@@ -78,8 +79,10 @@ struct Facts {
     program: Box<str>,
     /// The indices of its operands among the arguments.
     operands: Vec<usize>,
-    /// The paths of its files.
-    paths: Vec<SplitPath>,
+    /// The letters of its short options with a value.
+    value_letters: Box<str>,
+    /// The paths of its files, each with the file's index. A file has several behind links.
+    paths: Vec<(usize, SplitPath)>,
     /// Whether a part of an argument is not known.
     has_unknown: bool,
     /// Whether it only asks for help.
@@ -89,14 +92,37 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(invocation: &Invocation, directories: &Directories) -> Self {
+    /// Returns the files with their paths.
+    fn files<'f>(
+        &'f self,
+        invocation: &'f Invocation,
+    ) -> impl Iterator<Item = (&'f FileAccess, &'f SplitPath)> {
+        self.paths.iter().filter_map(|(index, path)| Some((invocation.files.get(*index)?, path)))
+    }
+
+    fn of(invocation: &Invocation, directories: &Directories, links: &mut Links<'_>) -> Self {
+        // Of a link, these use the link itself.
+        const OF_LINKS: [&str; 9] =
+            ["find", "git", "link", "ln", "rm", "rmdir", "trash", "trash-put", "unlink"];
         let arguments = &invocation.arguments;
-        let paths = invocation.files.iter().map(|file| SplitPath::new(&file.path, directories));
+        let follows_last = !OF_LINKS.contains(&invocation.program());
+        let made = made_links(invocation);
+        let mut paths = Vec::with_capacity(invocation.files.len());
+        for (index, file) in invocation.files.iter().enumerate() {
+            paths.push((index, SplitPath::new(&file.path, directories)));
+            if !invocation.is_remote {
+                let path = file.before_dots.as_ref().unwrap_or(&file.path);
+                let others = links.others(path, follows_last, &made);
+                let others = others.iter().filter(|other| **other != file.path);
+                paths.extend(others.map(|path| (index, SplitPath::new(path, directories))));
+            }
+        }
         let is_help = |argument: &Argument| argument.text == "--help";
         Self {
             program: invocation.program().into(),
             operands: operand_indices(invocation.program(), arguments),
-            paths: paths.collect(),
+            value_letters: value_letters(invocation.program(), arguments).into(),
+            paths,
             has_unknown: arguments.iter().any(|argument| argument.text.contains(UNKNOWN)),
             has_url: arguments.iter().any(|argument| argument.text.contains("://")),
             asks_for_help: arguments.len() <= 3 && arguments.iter().any(is_help),
@@ -108,13 +134,23 @@ impl Commands {
     /// Reads the commands of a call.
     pub fn read(call: &Call<'_>, directories: &Directories) -> Self {
         let surroundings = directories.surroundings();
-        let read = |command: &Cow<'_, str>| {
-            let reading = read(command, &surroundings);
-            let facts = reading.invocations.iter();
-            let facts = facts.map(|invocation| Facts::of(invocation, directories)).collect();
+        let readings: Vec<Reading> =
+            call.commands.iter().map(|command| read(command, &surroundings)).collect();
+        let mut links = Links::new(directories);
+        let invocations = readings.iter().flat_map(|reading| &reading.invocations);
+        invocations.for_each(|invocation| links.extend(made_links(invocation)));
+        let mut read = |mut reading: Reading| {
+            let invocations = reading.invocations.iter();
+            let facts =
+                invocations.map(|invocation| Facts::of(invocation, directories, &mut links));
+            let facts = facts.collect();
+            if links.is_exhausted() {
+                let reason = "its paths lead through too many links".to_owned();
+                reading.opaque.push(Opaque { reason, range: 0..0 });
+            }
             ReadCommand { reading, facts }
         };
-        Self(call.commands.iter().map(read).collect())
+        Self(readings.into_iter().map(&mut read).collect())
     }
 }
 
@@ -319,11 +355,21 @@ impl Rules {
         if let Some(reason) = &call.unread {
             self.opaque(reason, String::new(), None, &mut found);
         }
-        for (paths, indices, is_read) in
-            [(&call.reads, &self.reads, true), (&call.writes, &self.writes, false)]
-        {
+        let mut links = Links::new(directories);
+        let urls = call.urls.iter().filter_map(|url| path_of_url(url).map(Cow::Owned));
+        let urls: Vec<Cow<'_, str>> = urls.collect();
+        for (paths, indices, is_read) in [
+            (&call.reads, &self.reads, true),
+            (&urls, &self.reads, true),
+            (&call.writes, &self.writes, false),
+        ] {
             for path in paths {
-                let absolute = SplitPath::new(&self.absolute(path, directories), directories);
+                let absolute = self.absolute(path, directories);
+                let others = links.others(&self.with_dots(path, directories), true, &[]);
+                let paths: Vec<SplitPath> = std::iter::once(&absolute)
+                    .chain(&others)
+                    .map(|path| SplitPath::new(path, directories))
+                    .collect();
                 for at in indices {
                     let (file, rule, subject) = self.get(*at);
                     let patterns = match subject {
@@ -331,11 +377,14 @@ impl Rules {
                         Subject::Write(patterns) if !is_read => patterns,
                         _ => continue,
                     };
-                    if patterns.matches(&absolute) {
+                    if paths.iter().any(|path| patterns.matches(path)) {
                         found.push_rule(rule, || matched(file, rule, path.to_string(), None));
                     }
                 }
             }
+        }
+        if links.is_exhausted() {
+            self.opaque("a path leads through too many links", String::new(), None, &mut found);
         }
         for at in &self.others {
             let (file, rule, subject) = self.get(*at);
@@ -396,14 +445,20 @@ impl Rules {
         (file, rule, &rule.subjects[subject])
     }
 
-    fn absolute(&self, path: &str, directories: &Directories) -> String {
-        let path = match path.strip_prefix('~') {
+    /// Returns an absolute path in which `..` is left: behind a link it leads elsewhere.
+    fn with_dots(&self, path: &str, directories: &Directories) -> String {
+        match path.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
                 format!("{}{rest}", directories.home())
             }
-            _ => path.to_owned(),
-        };
-        hook_shell::invocations::join(Some(directories.cwd()), &path).unwrap_or(path)
+            _ if path.starts_with('/') => path.to_owned(),
+            _ => format!("{}/{path}", directories.cwd()),
+        }
+    }
+
+    fn absolute(&self, path: &str, directories: &Directories) -> String {
+        let path = self.with_dots(path, directories);
+        hook_shell::invocations::join(None, &path).unwrap_or(path)
     }
 
     fn invocation(
@@ -450,22 +505,35 @@ impl Rules {
                 found.push_rule(rule, || matched_here(file, rule));
             }
         }
-        for (count, (access, path)) in invocation.files.iter().zip(&facts.paths).enumerate() {
+        for (count, (access, path)) in facts.files(invocation).enumerate() {
             if is_late(count, deadline) {
                 self.too_long(found);
                 return;
             }
-            let indices = match access.access {
-                Access::Read => &self.reads,
-                Access::Write => &self.writes,
+            let (reads, writes) = match access.access {
+                Access::Read => (&self.reads[..], &[][..]),
+                Access::Write => (&[][..], &self.writes[..]),
+                Access::Unknown => (&self.reads[..], &self.writes[..]),
             };
-            for at in indices {
+            for at in reads.iter().chain(writes) {
                 let (file, rule, subject) = self.get(*at);
                 let (Subject::Read(patterns) | Subject::Write(patterns)) = subject else {
                     continue;
                 };
-                if patterns.matches_access(access.access, path, invocation) {
-                    found.push_rule(rule, || matched_here(file, rule));
+                let may_write =
+                    access.access == Access::Unknown && matches!(subject, Subject::Write(_));
+                if !may_write {
+                    if patterns.matches_access(access.access, path, invocation) {
+                        found.push_rule(rule, || matched_here(file, rule));
+                    }
+                } else if rule.effect >= Effect::Ask && patterns.guards(path, invocation) {
+                    // Whether it changes the file is not known.
+                    let message = format!("`{program}` may change a file, and {}", rule.message);
+                    found.push_rule(rule, || Match {
+                        effect: Effect::Ask,
+                        message,
+                        ..matched_here(file, rule)
+                    });
                 }
             }
         }
@@ -488,8 +556,10 @@ struct Found<'f> {
 
 impl Found<'_> {
     fn push(&mut self, new: Match) {
-        if !self.matches.iter().any(|old| old.rule == new.rule) {
-            self.matches.push(new);
+        match self.matches.iter_mut().find(|old| old.rule == new.rule) {
+            Some(old) if old.effect < new.effect => *old = new,
+            Some(_) => {}
+            None => self.matches.push(new),
         }
     }
 
@@ -566,20 +636,34 @@ fn shell_matches(
         return Verdict::No;
     }
     let arguments = &invocation.arguments;
+    let holds_for = |pattern: &WordPattern, argument: &Argument| match option_of(pattern) {
+        Some(option) => is_option(&argument.text, option, &facts.value_letters),
+        None => pattern.matches(&argument.text),
+    };
+    let holds = |pattern: &WordPattern| arguments.iter().any(|it| holds_for(pattern, it));
     let is_sure = operands_match(&rule.operands, operands, false);
-    let may_match = is_sure || facts.has_unknown && operands_match(&rule.operands, operands, true);
-    if !may_match {
+    // An operand of which nothing is known may be any, if something else speaks for the rule. Of git,
+    // most commands have rules.
+    let is_likely = || {
+        if &*facts.program == "git" {
+            return true;
+        }
+        let mut known = rule.operands.iter().zip(operands);
+        known.any(|(pattern, operand)| {
+            let is_star =
+                matches!(pattern, WordPattern::Glob(stars) if stars.iter().all(|it| *it == '*'));
+            !is_star && !operand.contains(UNKNOWN) && pattern.matches(operand)
+                || may_be(operand, pattern)
+        }) || rule.conditions.iter().any(
+            |condition| matches!(condition, Condition::Any(patterns) if patterns.iter().any(holds)),
+        )
+    };
+    let may_match =
+        || facts.has_unknown && operands_match(&rule.operands, operands, true) && is_likely();
+    if !is_sure && !may_match() {
         return Verdict::No;
     }
     let mut verdict = if is_sure { Verdict::Must } else { Verdict::May };
-    let holds = |pattern: &WordPattern| {
-        arguments.iter().any(|argument| {
-            match pattern.literal().filter(|literal| literal.starts_with('-')) {
-                Some(option) => is_option(&argument.text, option),
-                None => pattern.matches(&argument.text),
-            }
-        })
-    };
     let may_hold =
         |pattern: &WordPattern| arguments.iter().any(|argument| may_be(&argument.text, pattern));
     for condition in rule.conditions.iter().filter(|_| facts.has_unknown) {
@@ -595,7 +679,7 @@ fn shell_matches(
             patterns.iter().any(holds) || facts.has_unknown && patterns.iter().any(may_hold)
         }
         Condition::All(patterns) => patterns.iter().all(holds),
-        Condition::None(patterns) => !patterns.iter().any(holds),
+        Condition::None(patterns) => !has_for_certain(patterns, invocation, facts),
         Condition::Option { names, values } => option_values(arguments, names)
             .iter()
             .any(|value| values.iter().any(|pattern| pattern.matches(value))),
@@ -604,11 +688,13 @@ fn shell_matches(
         return Verdict::No;
     }
     let uses = |patterns: &crate::paths::PathPatterns, access: Option<Access>| {
-        invocation
-            .files
-            .iter()
-            .zip(&facts.paths)
-            .filter(|(file, _)| access.is_none_or(|access| file.access == access))
+        facts
+            .files(invocation)
+            .filter(|(file, _)| match access {
+                Some(Access::Read) => file.access != Access::Write,
+                Some(access) => file.access == access,
+                None => true,
+            })
             .any(|(file, path)| patterns.matches_access(file.access, path, invocation))
     };
     if rule.files.as_ref().is_some_and(|patterns| !uses(patterns, None))
@@ -635,6 +721,52 @@ fn shell_matches(
             || matches!(&invocation.input, Input::Text(text) if regex.is_match(text))
     });
     if has_text { verdict } else { Verdict::No }
+}
+
+/// Returns the option that a pattern names.
+fn option_of(pattern: &WordPattern) -> Option<&str> {
+    pattern.literal().filter(|literal| literal.starts_with('-'))
+}
+
+/// Returns `true` if an argument matches that excludes a rule. An option counts only if it is none of
+/// the values of others, and if no later one takes it back, as `--no-dry-run` does `--dry-run`.
+fn has_for_certain(patterns: &[WordPattern], invocation: &Invocation, facts: &Facts) -> bool {
+    let arguments = &invocation.arguments;
+    let is_operand = |pattern: &WordPattern| {
+        option_of(pattern).is_none() && arguments.iter().any(|it| pattern.matches(&it.text))
+    };
+    if patterns.iter().any(is_operand) {
+        return true;
+    }
+    let options: Vec<&str> = patterns.iter().filter_map(option_of).collect();
+    let mut holds = false;
+    let mut is_value = false;
+    let mut last = None;
+    for index in option_indices(&facts.program, arguments) {
+        let Some(Argument { text, .. }) = arguments.get(index) else { continue };
+        // Of a cluster, the last letter may take the next argument.
+        if is_value && last == index.checked_sub(1) {
+            is_value = false;
+            continue;
+        }
+        last = Some(index);
+        is_value = !text.starts_with("--")
+            && text.chars().skip(1).find(|letter| facts.value_letters.contains(*letter)).is_some()
+            && text.ends_with(|end| facts.value_letters.contains(end));
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        if let Some(taken) = name.strip_prefix("--no-") {
+            let taken = format!("--{taken}");
+            holds &= !options.iter().any(|option| is_option(&taken, option, ""));
+        }
+        let is_one = |option: &&str| {
+            is_option(text, option, &facts.value_letters)
+                && (*option == name || name.len() > 3 || !name.starts_with("--"))
+        };
+        if options.iter().any(is_one) {
+            holds = !matches!(value, "none" | "no" | "0" | "off");
+        }
+    }
+    holds
 }
 
 /// Compares the first operands with patterns, in which `**` stands for any number. With `may`, an

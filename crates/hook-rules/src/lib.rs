@@ -41,6 +41,7 @@ mod decide;
 mod deferred;
 mod directories;
 mod file;
+mod links;
 mod narrowing;
 mod outline;
 pub mod packs;

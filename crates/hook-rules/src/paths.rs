@@ -78,6 +78,18 @@ impl PathPatterns {
                 && self.wanted.iter().any(|pattern| pattern.is_below(path))
     }
 
+    /// Returns `true` if a path is one of a person's or a project's files that are named. Programs get
+    /// names of files of the system all the time.
+    pub(crate) fn guards(&self, path: &SplitPath, invocation: &Invocation) -> bool {
+        let is_of_system = |pattern: &PathPattern| {
+            pattern.base == Base::Root && pattern.components.first() != Some(&Component::Any)
+        };
+        !invocation.is_remote
+            && path.is_absolute
+            && self.wanted.iter().any(|pattern| !is_of_system(pattern) && pattern.matches(path))
+            && !self.excluded.iter().any(|pattern| pattern.excludes(path))
+    }
+
     /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
     /// given, since nothing shows that it is excluded.
     pub(crate) fn matches(&self, path: &SplitPath) -> bool {

@@ -25,8 +25,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Access, FileAccess, join};
-pub use starters::{is_option, operand_indices, operands, option_values};
+pub use files::{Access, FileAccess, join, made_links, path_of_url};
+pub use starters::{
+    is_option, operand_indices, operands, option_indices, option_values, value_letters,
+};
 
 /// A placeholder in texts for what is not known.
 pub const UNKNOWN: char = '\u{fffc}';

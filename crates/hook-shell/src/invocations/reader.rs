@@ -1124,7 +1124,12 @@ impl<'s> Reader<'s> {
                 RedirectKind::Read => Access::Read,
                 _ => Access::Write,
             };
-            let writes_output = redirect.descriptor.is_none_or(|descriptor| descriptor == 1);
+            let is_output = matches!(
+                files::join(None, &target.text).as_deref(),
+                Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" | "/proc/thread-self/fd/1")
+            );
+            let writes_output =
+                redirect.descriptor.is_none_or(|descriptor| descriptor == 1) && !is_output;
             self.is_output_redirected |= access == Access::Write && writes_output;
             if matches!(redirect.kind, RedirectKind::Read | RedirectKind::ReadWrite) && is_input {
                 input = match target.text == "/dev/null" {
@@ -1215,6 +1220,10 @@ impl<'s> Reader<'s> {
         {
             self.opaque("it runs a file that it downloads", range.clone());
         }
+        if started.is_empty() && inline.is_empty() {
+            self.output = output;
+            return self.push(invocation);
+        }
         self.push(invocation.clone());
         let was_remote = self.is_remote;
         self.is_remote |= matches!(
@@ -1297,6 +1306,10 @@ impl<'s> Reader<'s> {
                 inline::Effect::File(path, access) => {
                     let cwd = invocation.cwd.as_deref();
                     let mut files = Vec::new();
+                    let path = match path.strip_prefix("~/") {
+                        Some(rest) => format!("{}/{rest}", self.surroundings.home),
+                        None => path,
+                    };
                     FileAccess::add(&mut files, &path, access, cwd);
                     let started_by = Some(invocation.program().to_owned());
                     let cwd = invocation.cwd.clone();
@@ -1511,6 +1524,17 @@ impl<'s> Reader<'s> {
                 }
             }
             "find" => starters::found_paths(arguments).join("\n"),
+            "dirname" | "basename" if arguments.len() == 1 => {
+                let path = arguments.first().map_or("", |path| path.text.trim_end_matches('/'));
+                match (path.rsplit_once('/'), invocation.program()) {
+                    (Some(("", _)), "dirname") => "/\n".to_owned(),
+                    (Some((folder, _)), "dirname") => format!("{folder}\n"),
+                    (None, "dirname") if !path.contains(UNKNOWN) => ".\n".to_owned(),
+                    (Some((_, name)), "basename") => format!("{name}\n"),
+                    (None, "basename") if !path.is_empty() => format!("{path}\n"),
+                    _ => UNKNOWN.to_string(),
+                }
+            }
             // What sets up a shell is trusted as the program is.
             "ssh-agent" | "brew" | "opam" | "dircolors" => String::new(),
             "direnv" | "pyenv" | "rbenv" | "nodenv" | "starship" | "zoxide" | "mise" | "fnm"

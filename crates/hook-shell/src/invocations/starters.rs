@@ -36,6 +36,7 @@ enum Form {
 
 /// The table: program, options that take a value, form. A program may have several rows.
 const STARTERS: &[(&str, &str, Form)] = &[
+    ("apptainer", "-B --bind", Form::Sub("exec", 1)),
     ("asdf", "", Form::Sub("exec", 0)),
     ("ash", "-o -O", Form::Options(&[])),
     ("at", "-f -q -t", Form::Options(&[])),
@@ -45,6 +46,8 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("bundle", "", Form::Sub("exec", 0)),
     ("bunx", "-p --package", Form::Words(0)),
     ("busybox", "", Form::Words(0)),
+    ("caffeinate", "-t -w", Form::Words(0)),
+    ("cgexec", "-g", Form::Words(0)),
     ("chamber", "", Form::Sub("exec", 1)),
     ("choom", "-n -p", Form::Words(0)),
     ("chroot", "--userspec --groups", Form::Words(1)),
@@ -71,12 +74,14 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("doppler", "-p --project -c --config", Form::Sub("run", 0)),
     ("dotenv", "-e -f -v", Form::Words(0)),
     ("dotenv-cli", "-e -f -v", Form::Words(0)),
+    ("dumb-init", "", Form::Words(0)),
     ("eatmydata", "", Form::Words(0)),
-    ("env", "-u --unset -C --chdir", Form::Words(0)),
-    ("env", "-u --unset -C --chdir", Form::Options(&["-S", "--split-string"])),
+    ("entr", "", Form::Words(0)),
+    ("env", "-u --unset -C --chdir -S --split-string -a --argv0", Form::Words(0)),
     ("eval", "", Form::Joined(0)),
     ("exec", "-a", Form::Words(0)),
     ("fakeroot", "-l -s -i -b --lib --faked", Form::Words(0)),
+    ("firejail", "", Form::Words(0)),
     ("fish", "", Form::Options(&["-c", "--command", "-C", "--init-command"])),
     ("flock", "-w --timeout -E", Form::Words(1)),
     ("flock", "-w --timeout -E", Form::Options(&["-c", "--command"])),
@@ -84,8 +89,20 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("flyctl", "-a --app -c --config", Form::Options(&["-C", "--command"])),
     ("fnm", "--using", Form::Sub("exec", 0)),
     ("gcloud", "--project --zone --region --account", Form::Options(&["--command"])),
+    ("gosu", "", Form::Words(1)),
+    ("gtimeout", "-s -k --signal --kill-after", Form::Words(1)),
     ("hatch", "-e --env", Form::Sub("run", 0)),
     ("heroku", "-a --app -r --remote -s --size", Form::Sub("run", 0)),
+    (
+        "hyperfine",
+        "-w --warmup -r --runs -m -M -L -P -s -p -c -i -n --shell --export-json",
+        Form::Each,
+    ),
+    (
+        "hyperfine",
+        "-w --warmup -r --runs",
+        Form::Options(&["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"]),
+    ),
     ("ionice", "-c -n -p -P -u --class --classdata", Form::Words(0)),
     ("ksh", "-o", Form::Options(&[])),
     ("kubectl", KUBECTL, Form::Sub("exec", 1)),
@@ -108,6 +125,11 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("npx", "-p --package", Form::Words(0)),
     ("npx", "-p --package", Form::Options(&["-c", "--call"])),
     ("nsenter", "-t -S -G --target", Form::Words(0)),
+    (
+        "numactl",
+        "-m -N -C -i -p -l --membind --cpunodebind --physcpubind --interleave",
+        Form::Words(0),
+    ),
     ("op", "--env-file --account", Form::Sub("run", 0)),
     ("parallel", "-j --jobs -a --arg-file -S --sshlogin --colsep -I -n -N", Form::Words(0)),
     ("pdm", "", Form::Sub("run", 0)),
@@ -131,19 +153,25 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("runuser", "-u --user -g -G -s", Form::Options(&["-c", "--command"])),
     ("runuser", "-u --user -g -G -s -c --command", Form::Words(0)),
     ("rye", "", Form::Sub("run", 0)),
+    ("s6-setuidgid", "", Form::Words(1)),
     ("screen", "-S -c -t -p -e", Form::Words(0)),
     ("script", "-E -I -O -o -T --log-out", Form::Options(&["-c", "--command"])),
     ("script", "-E -I -O -o -T --log-out -c --command", Form::Words(1)),
     ("setarch", "", Form::Words(0)),
     ("setpriv", "--reuid --regid --groups", Form::Words(0)),
     ("setsid", "", Form::Words(0)),
+    ("setuidgid", "", Form::Words(1)),
+    ("sg", "", Form::Options(&["-c"])),
+    ("sg", "", Form::Words(1)),
     ("sh", "-o", Form::Options(&[])),
+    ("singularity", "-B --bind", Form::Sub("exec", 1)),
     ("ssh", SSH, Form::Joined(1)),
     ("ssh-agent", "-a -E -t", Form::Words(0)),
     ("start-stop-daemon", "", Form::Options(&["--exec", "-x", "--startas", "-a"])),
     ("stdbuf", "-i -o -e --input --output --error", Form::Words(0)),
     ("strace", "-e -o -p -s -u -E -a -P -O -S -I -b -X", Form::Words(0)),
     ("su", "-s --shell -g -G -w", Form::Options(&["-c", "--command"])),
+    ("su-exec", "", Form::Words(1)),
     (
         "sudo",
         "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --command-timeout --close-from --other-user --role --type",
@@ -159,11 +187,16 @@ const STARTERS: &[(&str, &str, Form)] = &[
     ("tcsh", "", Form::Options(&["-c"])),
     ("time", "-f -o --format --output", Form::Words(0)),
     ("timeout", "-s -k --signal --kill-after", Form::Words(1)),
+    ("tini", "", Form::Words(0)),
     ("torsocks", "-u -p -a", Form::Words(0)),
     ("toybox", "", Form::Words(0)),
     ("trap", "", Form::Options(&[])),
     ("unbuffer", "", Form::Words(0)),
-    ("unshare", "-R --root -w --wd -S --setuid -G --setgid", Form::Words(0)),
+    (
+        "unshare",
+        "-R --root -w --wd -S --setuid -G --setgid --map-user --map-group --map-users --map-groups --propagation",
+        Form::Words(0),
+    ),
     (
         "uv",
         "--with --python -p --env-file --directory --project --extra --group",
@@ -228,7 +261,7 @@ const VALUE_OPTIONS: &[(&str, &str)] = &[
         "--project --account --configuration --format --region --zone --filter --impersonate-service-account",
     ),
     ("gh", "-R --repo --hostname"),
-    ("git", "-C -c --git-dir --work-tree --namespace --exec-path --config-env"),
+    ("git", "-C -c --git-dir --work-tree --namespace --config-env --attr-source --super-prefix"),
     ("glab", "-R --repo"),
     ("grep", "-A -B -C -m --max-count --include --exclude --exclude-dir -e -f --color"),
     ("head", "-n -c --lines --bytes"),
@@ -320,9 +353,42 @@ fn value_options(program: &str) -> Vec<&'static str> {
     options
 }
 
-/// Returns `true` if an argument is an option: for `-f` also a cluster (`-rf`), for `--force` also
-/// an abbreviation and one with a value other than `false`.
-pub fn is_option(argument: &str, option: &str) -> bool {
+/// Letters of short options with a value, by subcommand of git.
+const GIT_LETTERS: &[(&str, &str)] = &[
+    ("apply", "pC"),
+    ("branch", "u"),
+    ("checkout", "bB"),
+    ("cherry-pick", "mXS"),
+    ("clean", "e"),
+    ("clone", "obcju"),
+    ("commit", "mFCctSu"),
+    ("grep", "eABCmO"),
+    ("log", "nSGL"),
+    ("merge", "msXFS"),
+    ("push", "o"),
+    ("rebase", "sxXCS"),
+    ("revert", "mXS"),
+    ("stash", "m"),
+    ("switch", "cC"),
+    ("tag", "mFu"),
+    ("worktree", "bB"),
+];
+
+/// Returns the letters of a program's short options with a value: the rest of a cluster is theirs.
+pub fn value_letters(program: &str, arguments: &[Argument]) -> String {
+    if program == "git" {
+        let command = operands(program, arguments).first().map(|command| command.text.clone());
+        let letters = GIT_LETTERS.iter().find(|(name, _)| command.as_deref() == Some(*name));
+        return letters.map(|(_, letters)| (*letters).to_owned()).unwrap_or_default();
+    }
+    let options = value_options(program);
+    let short = options.iter().filter(|option| option.len() == 2);
+    short.filter_map(|option| option.chars().nth(1)).collect()
+}
+
+/// Returns `true` if an argument is an option: for `-f` also a cluster (`-rf`) up to the first letter
+/// with a value, for `--force` also an abbreviation and one with a value other than `false`.
+pub fn is_option(argument: &str, option: &str, value_letters: &str) -> bool {
     if argument == option {
         return true;
     }
@@ -332,20 +398,17 @@ pub fn is_option(argument: &str, option: &str) -> bool {
             return false;
         }
         let (given, value) = given.split_once('=').unwrap_or((given, ""));
-        return value != "false"
-            && (given == name || (given.len() >= 2 && name.starts_with(given)));
+        return value != "false" && !given.is_empty() && name.starts_with(given);
     }
-    match (option.strip_prefix('-'), argument.strip_prefix('-')) {
-        (Some(letter), Some(cluster)) => {
-            letter.chars().count() == 1
-                && !cluster.starts_with('-')
-                && cluster.split('=').next().is_some_and(|cluster| {
-                    cluster.contains(letter)
-                        && cluster.chars().all(|character| character.is_ascii_alphanumeric())
-                })
-        }
-        _ => false,
-    }
+    let mut letters = option.strip_prefix('-').unwrap_or_default().chars();
+    let (Some(letter), None, Some(cluster)) =
+        (letters.next(), letters.next(), argument.strip_prefix('-'))
+    else {
+        return false;
+    };
+    let end = |found: &char| *found == letter || value_letters.contains(*found);
+    let mut cluster = cluster.chars().take_while(char::is_ascii_alphanumeric);
+    cluster.find(end) == Some(letter)
 }
 
 /// Returns the values of options, in `--name value`, `--name=value`, `-n value` and `-nvalue`.
@@ -364,10 +427,15 @@ pub fn option_values<'a>(arguments: &'a [Argument], options: &[impl AsRef<str>])
                 // The last letter of a cluster takes the value: `-sSLo file`.
                 None if is_short
                     && !text.starts_with("--")
-                    && is_option(text, option)
+                    && is_option(text, option, "")
                     && text.ends_with(&option[1..]) =>
                 {
                     values.extend(arguments.get(index + 1).map(|value| value.text.as_str()));
+                }
+                // `-sofolder/file`
+                None if is_short && is_option(text, option, "") => {
+                    let value = text.split_once(&option[1..]).map(|(_, value)| value);
+                    values.extend(value.filter(|value| value.contains(['/', '.', '~'])));
                 }
                 None => {}
             }
@@ -404,8 +472,18 @@ pub fn operands<'a>(program: &str, arguments: &'a [Argument]) -> Vec<&'a Argumen
 
 /// Returns the indices of [`operands`] among the arguments.
 pub fn operand_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
+    indices(program, arguments).0
+}
+
+/// Returns the indices of a program's options among the arguments.
+pub fn option_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
+    indices(program, arguments).1
+}
+
+/// Returns the indices of operands and of options; values of options are neither.
+fn indices(program: &str, arguments: &[Argument]) -> (Vec<usize>, Vec<usize>) {
     let mut options = None;
-    let mut operands = Vec::new();
+    let (mut operands, mut found) = (Vec::new(), Vec::new());
     let mut rest = arguments.iter().enumerate();
     while let Some((index, argument)) = rest.next() {
         let text = argument.text.as_str();
@@ -422,6 +500,7 @@ pub fn operand_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
                 operands.push(index);
             }
             _ if text.len() > 1 && text.starts_with('-') => {
+                found.push(index);
                 if takes_next(text, options.get_or_insert_with(|| value_options(program))) {
                     rest.next();
                 }
@@ -429,7 +508,7 @@ pub fn operand_indices(program: &str, arguments: &[Argument]) -> Vec<usize> {
             _ => operands.push(index),
         }
     }
-    operands
+    (operands, found)
 }
 
 /// Returns the index of the word behind so many operands, which begin with the given ones.
@@ -445,7 +524,7 @@ fn index_behind(
     while let Some(argument) = arguments.get(index) {
         let text = argument.text.as_str();
         if text == "--" {
-            return (wanted.next().is_none()).then_some(index + 1);
+            return (wanted.next().is_none()).then_some(index + 1 + left);
         }
         if text.starts_with('-') {
             index += 1 + usize::from(text.len() > 1 && takes_next(text, options));
@@ -608,7 +687,7 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 _ => {}
             }
         }
-        "source" | "." => started.extend(arguments.first().cloned().map(Started::File)),
+        "source" | "." => started.extend(arguments.first().map(script_file)),
         "at" | "batch" | "crontab" if !matches!(invocation.input, Input::Inherited) => {
             started.push(Started::Input)
         }
@@ -649,25 +728,86 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             }
         }
         "sed" => {
-            // The command `e`, and the flag of `s`, run what is in the text.
-            let runs = |script: &str| {
-                script.split(['\n', ';']).any(|command| {
-                    let command =
-                        command.trim_start_matches(|first: char| "0123456789,$ {".contains(first));
-                    command == "e"
-                        || command.starts_with("e ")
-                        || command.starts_with('s')
-                            && command
-                                .rsplit(|end: char| !end.is_ascii_alphanumeric())
-                                .next()
-                                .is_some_and(|flags| flags.contains('e') && flags.len() < 5)
-                })
+            let scripts = super::files::scripts_of_sed(arguments);
+            let runs = |script: &&str| {
+                super::files::sed_effects(script).contains(&super::files::SedEffect::Runs)
             };
-            let expressions = option_values(arguments, &["-e", "--expression"]);
-            let first =
-                operands(program, arguments).into_iter().next().map(|script| script.text.as_str());
-            if expressions.into_iter().chain(first).any(runs) {
+            if scripts.iter().any(runs) {
                 started.push(Started::Unknown("`sed` runs what is in a text".to_owned()));
+            }
+        }
+        "env" => started.extend(split_string(arguments)),
+        "cmake" if text_of(0) == Some("-E") => {
+            let mut words = arguments.get(1..).unwrap_or_default().to_vec();
+            if let Some(word) = words.first_mut() {
+                let program = match word.text.as_str() {
+                    "copy" | "copy_directory" | "copy_if_different" => "cp",
+                    "create_symlink" | "create_hardlink" => "ln",
+                    "make_directory" => "mkdir",
+                    "remove" => "rm",
+                    "remove_directory" => "rmdir",
+                    "rename" => "mv",
+                    other => other,
+                };
+                word.text = program.to_owned();
+            }
+            started.push(Started::Program(words));
+        }
+        "rimraf" | "del-cli" | "del" | "rclone" | "gio" => {
+            let operands = operands(program, arguments);
+            let is_removal = operands.first().is_some_and(|action| match program {
+                "rclone" => matches!(
+                    action.text.as_str(),
+                    "purge" | "delete" | "deletefile" | "rmdir" | "rmdirs" | "move" | "moveto"
+                ),
+                "gio" => matches!(action.text.as_str(), "trash" | "remove"),
+                _ => true,
+            });
+            let skipped = usize::from(matches!(program, "rclone" | "gio"));
+            if is_removal {
+                let words = ["rm", "-rf"].map(Argument::plain).into_iter();
+                let removed = operands.into_iter().skip(skipped).cloned();
+                started.push(Started::Program(words.chain(removed).collect()));
+            }
+        }
+        "bwrap" => {
+            // Its options have one or two values, which are no programs.
+            let operands = operand_indices(program, arguments);
+            let words = operands.iter().take(16).filter_map(|index| arguments.get(*index..));
+            started.extend(words.map(|words| Started::Program(words.to_vec())));
+        }
+        "expect" if !option_values(arguments, &["-c"]).is_empty() => {
+            started.push(Started::Unknown("`expect` runs a program of its own".to_owned()));
+        }
+        "gdb" | "lldb" => {
+            for text in option_values(arguments, &["-ex", "--eval-command", "-iex", "-o"]) {
+                let words = text.trim_start().trim_start_matches('!');
+                match words.split_once(' ') {
+                    Some(("shell" | "platform", text)) => {
+                        started.push(Started::Text(text.trim_start_matches("shell ").to_owned()));
+                    }
+                    Some(("python" | "script" | "source" | "pipe" | "run", _)) => {
+                        started.push(Started::Unknown(format!("`{program}` runs a program")));
+                    }
+                    _ if text.trim_start().starts_with('!') => {
+                        started.push(Started::Text(words.to_owned()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        "sqlite3" => {
+            let commands = option_values(arguments, &["-cmd"]);
+            let operands = operands(program, arguments);
+            let texts = operands.iter().map(|operand| operand.text.as_str()).chain(commands);
+            let input = match &invocation.input {
+                Input::Text(text) => text.as_str(),
+                _ => "",
+            };
+            for line in texts.flat_map(str::lines).chain(input.lines()) {
+                let text = line.trim_start();
+                let text = text.strip_prefix(".shell ").or_else(|| text.strip_prefix(".system "));
+                started.extend(text.map(|text| Started::Text(text.to_owned())));
             }
         }
         "make" | "gmake"
@@ -676,6 +816,13 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
                 .any(|file| matches!(*file, "-" | "/dev/stdin")) =>
         {
             started.push(Started::Unknown("`make` reads what it does from its input".to_owned()));
+        }
+        "make" | "gmake"
+            if arguments.iter().any(|argument| argument.text.starts_with("--eval"))
+                || arguments.iter().any(|argument| argument.text.contains("$(shell"))
+                || arguments.iter().any(|argument| argument.text.starts_with("-E")) =>
+        {
+            started.push(Started::Unknown("`make` runs a text".to_owned()));
         }
         "hash" | "enable"
             if arguments.iter().any(|argument| matches!(argument.text.as_str(), "-p" | "-f")) =>
@@ -686,39 +833,13 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             let texts = option_values(arguments, &["-C"]);
             started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
         }
-        "xargs" | "parallel" => {
-            // What is read becomes arguments.
-            let replaced = option_values(arguments, &["-I", "--replace"])
-                .first()
-                .map(|text| (*text).to_owned());
-            for program in started.iter_mut() {
-                if let Started::Program(words) = program {
-                    let known = match &invocation.input {
-                        Input::Text(text) if text.len() < 4_000 => Some(text.clone()),
-                        _ => None,
-                    };
-                    let added: Vec<Argument> = match known {
-                        Some(text) => text
-                            .split_whitespace()
-                            .map(|word| Argument::plain(word.replace(['"', '\''], "")))
-                            .collect(),
-                        None => vec![Argument::plain(super::UNKNOWN.to_string())],
-                    };
-                    match &replaced {
-                        Some(mark) => {
-                            let value = added
-                                .first()
-                                .map_or("", |argument| argument.text.as_str())
-                                .to_owned();
-                            for word in words.iter_mut() {
-                                word.text = word.text.replace(mark.as_str(), &value);
-                            }
-                        }
-                        None => words.extend(added),
-                    }
-                }
+        "xargs" => {
+            let words = started.iter().position(|it| matches!(it, Started::Program(_)));
+            if let Some(Started::Program(words)) = words.map(|index| started.remove(index)) {
+                started.extend(by_xargs(arguments, words, &invocation.input));
             }
         }
+        "parallel" => by_parallel(arguments, &invocation.input, started),
         "git" => git(arguments, started),
         "tar" => {
             for argument in arguments {
@@ -757,6 +878,9 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             for command in option_values(arguments, &["-c", "--cmd"]) {
                 let text = command.trim_start_matches(':').strip_prefix('!');
                 started.extend(text.map(|text| Started::Text(text.to_owned())));
+                if command.contains("system") {
+                    started.push(Started::Unknown(format!("`{program}` runs a program")));
+                }
             }
             for argument in arguments {
                 started.extend(
@@ -773,6 +897,108 @@ fn special(invocation: &Invocation, started: &mut Vec<Started>) {
             }
         }
         _ => {}
+    }
+}
+
+/// Returns the text of `env -S`, with the words behind it.
+fn split_string(arguments: &[Argument]) -> Option<Started> {
+    let texts = option_values(arguments, &["-S", "--split-string"]);
+    let text = texts.first()?;
+    let at = arguments.iter().position(|argument| argument.text.ends_with(text))?;
+    let rest = arguments.iter().skip(at + 1).map(|argument| crate::quote(&argument.text));
+    let words: Vec<String> = std::iter::once((*text).to_owned()).chain(rest).collect();
+    Some(Started::Text(words.join(" ")))
+}
+
+/// The maximum number of inputs of `xargs` and `parallel` that are read.
+const MAX_INPUTS: usize = 64;
+
+/// Returns what `xargs` starts: what it reads becomes arguments.
+fn by_xargs(arguments: &[Argument], words: Vec<Argument>, input: &Input) -> Vec<Started> {
+    let text = match input {
+        Input::Text(text) if text.len() < 4_000 => text.as_str(),
+        _ => "\u{fffc}",
+    };
+    let is_set = |name: &str| arguments.iter().any(|it| is_option(&it.text, name, "InPdasLE"));
+    let delimiters = option_values(arguments, &["-d", "--delimiter"]);
+    let delimiter = match delimiters.first() {
+        Some(&"\\n") => Some('\n'),
+        Some(&"\\0") => Some('\0'),
+        Some(delimiter) => delimiter.chars().next(),
+        None if is_set("-0") || is_set("--null") => Some('\0'),
+        None => None,
+    };
+    let marks = option_values(arguments, &["-I", "--replace", "-i"]);
+    let mark = marks.first().copied().or_else(|| is_set("-i").then_some("{}"));
+    let plain = |text: &str| text.replace(['"', '\'', '\\'], "");
+    let inputs: Vec<String> = match (delimiter, mark) {
+        (Some(delimiter), _) => text.split(delimiter).map(str::to_owned).collect(),
+        (None, Some(_)) => text.lines().map(|line| plain(line.trim_start())).collect(),
+        (None, None) => text.split_whitespace().map(plain).collect(),
+    };
+    let Some(mark) = mark else {
+        let added = inputs.into_iter().filter(|input| !input.is_empty()).map(Argument::plain);
+        return vec![Started::Program(words.into_iter().chain(added).collect())];
+    };
+    if inputs.len() > MAX_INPUTS {
+        return vec![Started::Unknown("`xargs` starts too many programs".to_owned())];
+    }
+    let replaced = |input: &String| {
+        let word = |word: &Argument| Argument { text: word.text.replace(mark, input), ..*word };
+        Started::Program(words.iter().map(word).collect())
+    };
+    inputs.iter().filter(|input| !input.is_empty()).map(replaced).collect()
+}
+
+/// Adds what `parallel` starts: its words and each of its inputs make a shell text.
+fn by_parallel(arguments: &[Argument], input: &Input, started: &mut Vec<Started>) {
+    let words = started.iter().position(|it| matches!(it, Started::Program(_)));
+    let Some(Started::Program(words)) = words.map(|index| started.remove(index)) else {
+        // Without words, each line is a text.
+        if !matches!(input, Input::Inherited) && !arguments.iter().any(|it| it.text == ":::") {
+            started.push(Started::Input);
+        }
+        return;
+    };
+    let is_mark = |word: &Argument| word.text.starts_with(":::");
+    let begin = words.iter().position(is_mark);
+    let command: Vec<&str> =
+        words.iter().take(begin.unwrap_or(words.len())).map(|word| word.text.as_str()).collect();
+    let command = command.join(" ");
+    let inputs: Vec<&str> = match (begin.and_then(|at| words.get(at)), input) {
+        (Some(mark), _) if mark.text.starts_with("::::") => vec!["\u{fffc}"],
+        (Some(_), _) => {
+            let inputs = words.iter().skip_while(|word| !is_mark(word));
+            inputs.filter(|word| !is_mark(word)).map(|word| word.text.as_str()).collect()
+        }
+        (None, Input::Text(text)) => text.lines().collect(),
+        (None, _) => vec!["\u{fffc}"],
+    };
+    if inputs.len() > MAX_INPUTS {
+        started.push(Started::Unknown("`parallel` starts too many programs".to_owned()));
+    }
+    started.extend(inputs.into_iter().take(MAX_INPUTS).map(|input| {
+        Started::Text(match command.contains('{') {
+            true => command.replace("{}", input),
+            false => format!("{command} {input}").trim_start().to_owned(),
+        })
+    }));
+}
+
+/// Returns a script file; the names of descriptors are those of what they stand for.
+fn script_file(script: &Argument) -> Started {
+    let path = match script.text.starts_with('/') {
+        true => super::join(None, &script.text).unwrap_or_else(|| script.text.clone()),
+        false => return Started::File(script.clone()),
+    };
+    let is_of_process = path.starts_with("/dev/fd/")
+        || path.strip_prefix("/proc/").is_some_and(|rest| rest.contains("/fd/"));
+    match path.rsplit('/').next() {
+        Some("0") if is_of_process => Started::Input,
+        _ if path == "/dev/stdin" => Started::Input,
+        Some("63") if is_of_process => Started::File(script.clone()),
+        _ if is_of_process => Started::Unknown("a shell runs what it reads".to_owned()),
+        _ => Started::File(script.clone()),
     }
 }
 
@@ -812,7 +1038,7 @@ fn by_shell(arguments: &[Argument]) -> Option<Started> {
         Some(text) if has_text => {
             Some(Started::TextWith(text.text.clone(), rest.skip(1).cloned().collect()))
         }
-        Some(script) if !reads_input => Some(Started::File(script.clone())),
+        Some(script) if !reads_input => Some(script_file(script)),
         _ if has_text || arguments.iter().any(asks) => None,
         _ => Some(Started::Input),
     }
@@ -857,16 +1083,56 @@ pub(super) fn found_paths(arguments: &[Argument]) -> Vec<String> {
         .collect()
 }
 
+/// Returns `true` if a setting of git holds a program.
+fn is_program_setting(name: &str) -> bool {
+    const PROGRAMS: [&str; 16] = [
+        "core.alternaterefscommand",
+        "core.askpass",
+        "core.editor",
+        "core.fsmonitor",
+        "core.gitproxy",
+        "core.pager",
+        "core.sshcommand",
+        "credential.helper",
+        "diff.external",
+        "gpg.program",
+        "interactive.difffilter",
+        "sequence.editor",
+        "ssh.program",
+        "uploadpack.packobjectshook",
+        "web.browser",
+        "sendemail.tocmd",
+    ];
+    /// The ends of settings with a name in between, by their section.
+    const NAMED: [(&str, &[&str]); 11] = [
+        ("browser.", &[".cmd", ".path"]),
+        ("credential.", &[".helper"]),
+        ("diff.", &[".command", ".textconv"]),
+        ("difftool.", &[".cmd", ".path"]),
+        ("filter.", &[".clean", ".smudge", ".process"]),
+        ("gpg.", &[".program", ".defaultkeycommand"]),
+        ("man.", &[".cmd", ".path"]),
+        ("merge.", &[".driver"]),
+        ("mergetool.", &[".cmd", ".path"]),
+        ("remote.", &[".uploadpack", ".receivepack", ".vcs"]),
+        ("trailer.", &[".command", ".cmd"]),
+    ];
+    let is_named = |(section, ends): &(&str, &[&str])| {
+        name.starts_with(section) && ends.iter().any(|end| name.ends_with(end))
+    };
+    PROGRAMS.contains(&name) || name.starts_with("pager.") || NAMED.iter().any(is_named)
+}
+
 fn git(arguments: &[Argument], started: &mut Vec<Started>) {
-    let shell = |text: &str| text.strip_prefix('!').map(|text| Started::Text(text.to_owned()));
-    // Settings that hold programs; an alias with `!` is a shell text.
+    // Settings that hold programs; an alias is a command of git, or with `!` a shell text.
     let of_setting = |name: &str, value: &str| {
         let name = name.to_ascii_lowercase();
-        match name.as_str() {
-            _ if name.starts_with("alias.") => shell(value),
-            "core.editor" | "core.pager" | "core.sshcommand" | "core.askpass"
-            | "sequence.editor" | "diff.external" | "credential.helper" | "core.fsmonitor" => {
-                Some(Started::Text(value.strip_prefix('!').unwrap_or(value).to_owned()))
+        let is_alias = name.starts_with("alias.");
+        match value.strip_prefix('!') {
+            Some(text) if is_alias => Some(Started::Text(text.to_owned())),
+            None if is_alias => Some(Started::Text(format!("git {value}"))),
+            text if is_program_setting(&name) => {
+                Some(Started::Text(text.unwrap_or(value).to_owned()))
             }
             _ => None,
         }
@@ -875,6 +1141,13 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
         started.extend(setting.split_once('=').and_then(|(name, value)| of_setting(name, value)));
     }
     let operands = operands("git", arguments);
+    // `ext::` in front of a repository's address runs a program, in whose words `% ` is a blank.
+    let remotes = operands.iter().filter_map(|operand| operand.text.strip_prefix("ext::"));
+    started.extend(remotes.map(|text| {
+        let text = text.replace("% ", "\0");
+        let words = text.split(' ').map(|word| Argument::plain(word.replace('\0', " ")));
+        Started::Program(words.collect())
+    }));
     let texts: Vec<&str> = operands.iter().map(|operand| operand.text.as_str()).collect();
     match texts.as_slice() {
         ["config", "set", name, value, ..] | ["config", name, value, ..] => {
@@ -883,6 +1156,26 @@ fn git(arguments: &[Argument], started: &mut Vec<Started>) {
         ["bisect", "run", ..] => {
             let words = operands.iter().skip(2).map(|operand| (*operand).clone()).collect();
             started.push(Started::Program(words));
+        }
+        ["clone" | "fetch" | "pull" | "push" | "ls-remote" | "fetch-pack" | "send-pack", ..] => {
+            const PROGRAMS: [&str; 3] = ["--upload-pack", "--receive-pack", "--exec"];
+            let mut texts = option_values(arguments, &PROGRAMS);
+            if texts.is_empty() && operands.first().is_some_and(|first| first.text == "clone") {
+                texts = option_values(arguments, &["-u"]);
+            }
+            started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
+        }
+        ["difftool", ..] => {
+            let texts = option_values(arguments, &["-x", "--extcmd"]);
+            started.extend(texts.into_iter().map(|text| Started::Text(text.to_owned())));
+        }
+        ["grep", ..] => {
+            let texts = arguments.iter().filter_map(|argument| {
+                let text = argument.text.strip_prefix("-O");
+                text.or_else(|| argument.text.strip_prefix("--open-files-in-pager="))
+            });
+            let texts = texts.filter(|text| !text.is_empty());
+            started.extend(texts.map(|text| Started::Text(text.to_owned())));
         }
         ["submodule", "foreach", rest @ ..] => started.push(Started::Text(rest.join(" "))),
         ["rebase", ..] => {

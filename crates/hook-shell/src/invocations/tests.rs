@@ -196,6 +196,7 @@ fn files_are_those_that_programs_read_and_write() {
         let of = |file: &FileAccess| match file.access {
             Access::Read => format!("r {}", file.path),
             Access::Write => format!("w {}", file.path),
+            Access::Unknown => format!("? {}", file.path),
         };
         read(text, &directories())
             .invocations
@@ -212,7 +213,24 @@ fn files_are_those_that_programs_read_and_write() {
         ("tee ~/x 2> /dev/null", vec!["w /home/me/x"]),
         ("dd if=a of=/dev/sda", vec!["r /code/thing/a", "w /dev/sda"]),
         ("echo .env; ls .env", vec![]),
-        ("python3 -c \"open('p', 'w')\"", vec!["w /code/thing/p"]),
+        // Each string of a program may be the name of a file.
+        (
+            "python3 -c \"open('p', 'w')\"",
+            vec!["w /code/thing/p", "? /code/thing/p", "? /code/thing/w"],
+        ),
+        ("some-tool a", vec!["? /code/thing/a"]),
+        (
+            "ln -s ../a b/c",
+            vec![
+                "? /code/thing/a",
+                "w /code/thing/b/c",
+                "? /code/thing/b/a",
+                "w /code/thing/b/c/a",
+            ],
+        ),
+        ("curl http://x/a; cat http://x/a", vec!["r /code/thing/http:/x/a"]),
+        ("curl file:///a%62", vec!["r /ab"]),
+        ("sed 's/w/b/;w c' d", vec!["r /code/thing/d", "w /code/thing/c"]),
         ("f=.env; cat \"$f\"", vec!["r /code/thing/.env"]),
     ] {
         assert_eq!(files(text), expected, "{text}");

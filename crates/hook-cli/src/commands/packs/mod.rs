@@ -200,12 +200,7 @@ async fn add_one(
     fetched.notes.iter().for_each(|note| printer.remark(note));
     let candidate = Candidate::read(&fetched.folder)?;
     let name = candidate.manifest.name.clone();
-    let is_built_in = matches!(source, Source::BuiltIn(own) if *own == name);
-    if !is_built_in && hook_rules::packs::pack(&name).is_some() {
-        return Err(CommandError::Pack(format!(
-            "`{name}` is the name of a pack that is part of hook"
-        )));
-    }
+    let is_built_in = is_built_in(&name, source)?;
     let locked = candidate.to_locked(source.to_text(owner.folder()), fetched.commit.clone());
     let known = owner.lock()?.packs.remove(&name);
     if let Some(known) = &known {
@@ -226,6 +221,18 @@ async fn add_one(
     let before = known.as_ref().and_then(|known| owner.installed(&name, known));
     let agreement = Agreement { before: before.as_ref(), needs_no_yes: is_built_in, options };
     install(&candidate, &locked, &agreement, owner, context, printer).await
+}
+
+/// Returns `true` if a pack is part of the command. No other pack has the name of one.
+fn is_built_in(name: &str, source: &Source) -> Result<bool> {
+    let is_built_in = matches!(source, Source::BuiltIn(own) if *own == name);
+    if !is_built_in && hook_rules::packs::pack(name).is_some() {
+        return Err(CommandError::Pack(format!(
+            "`{name}` is the name of a pack that is part of hook; nothing was added from {}",
+            source.to_text(None)
+        )));
+    }
+    Ok(is_built_in)
 }
 
 /// How to ask about a pack.
@@ -361,7 +368,7 @@ async fn add_exactly(
         )));
     }
     // The user has agreed to the files of their own packs before.
-    let needs_no_yes = !owner.is_project() || matches!(source, Source::BuiltIn(_));
+    let needs_no_yes = is_built_in(name, &source)? || !owner.is_project();
     let agreement = Agreement { before: None, needs_no_yes, options };
     install(&candidate, locked, &agreement, owner, context, printer).await
 }
@@ -441,7 +448,7 @@ async fn update_one(
     }
     let before = owner.installed(name, known);
     let locked = candidate.to_locked(known.source.clone(), fetched.commit.clone());
-    let needs_no_yes = matches!(source, Source::BuiltIn(_));
+    let needs_no_yes = is_built_in(name, &source)?;
     let agreement = Agreement { before: before.as_ref(), needs_no_yes, options };
     install(&candidate, &locked, &agreement, owner, context, printer).await
 }
