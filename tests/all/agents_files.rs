@@ -345,7 +345,9 @@ fn one_of_claudes_files_switches_off_the_hooks_of_others_by_precedence() {
         write(local, shared, user);
         let _ = std::fs::remove_file(&ran);
         let fired = run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]);
-        assert_eq!(fired.status, 0, "{about}: {fired:?}");
+        // Those of the project were trusted, so they are missed.
+        let status = if expected.contains("shared") { 0 } else { 2 };
+        assert_eq!(fired.status, status, "{about}: {fired:?}");
         let seen = std::fs::read_to_string(&ran).unwrap_or_default();
         let mut seen: Vec<&str> = seen.lines().collect();
         seen.sort_unstable();

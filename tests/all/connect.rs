@@ -375,10 +375,9 @@ fn the_session_of_the_readme_is_what_one_sees() {
     let (status, shown) = terminal.finish();
     let shown = shown.replace('\r', "").replace(&project.home().display().to_string(), "/home/me");
     assert_eq!((status, shown.as_str()), (0, ours));
-    // The guard of `hook init`.
-    assert_eq!(run(&project, &["init"]).status, 0);
+    assert_eq!(run(&project, &["add", "shell-safety"]).status, 0);
     let fired = ["fire", "BeforeTool", "--tool", "run_shell_command", "--input"];
-    let input = r#"{"tool_input": {"command": "rm -rf build"}}"#;
+    let input = r#"{"tool_input": {"command": "rm -rf ~"}}"#;
     let refused = run(&project, &[&fired[..], &[input]].concat());
     let reason = refused.stdout.lines().find_map(|line| line.trim().strip_prefix("reason: "));
     assert!(theirs.contains(reason.unwrap()), "{refused:?}");

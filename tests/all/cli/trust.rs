@@ -96,7 +96,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       matcher      shell
       command      bash guard.sh --first
       file         guard.sh (40 bytes, executable)
-      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
@@ -108,7 +108,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       command      ./guard.sh --strict
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
-      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
         guard.sh: shown above
 
     ! SessionEnd echo ran: not trusted
@@ -137,14 +137,14 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       command      ./guard.sh --strict
       env          MODE=strict
       file         guard.sh (40 bytes, executable)
-      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
         │ #!/bin/sh
         │ # Says no.
         │ echo no >&2
         │ exit 2
 
     trusted script
-    guard.sh was copied to [HOME]/.local/share/hook/trusted
+    guard.sh was copied to [HOME]/.local/share/hook/trusted; the decision is yours, for this folder: others and clones decide for themselves
     ----- stderr -----
     ");
     assert_eq!(hooks_of_a_shell_call(&project), ["script"]);
@@ -168,7 +168,7 @@ fn trusted_hooks_run_until_they_change_or_trust_is_taken_back() {
       command      ./guard.sh
       env          MODE=lax
       file         guard.sh (41 bytes, executable)
-      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
       changed      command
         - ./guard.sh --strict
         + ./guard.sh
@@ -303,7 +303,7 @@ fn what_a_reviewer_would_not_see_is_shown() {
       env          PATH=/x
                    │ y
       file         a.sh (36 bytes)
-      runs         where it is; if its files change, it does not run until you agree: not all that it starts is known
+      runs         in place: if its files or settings change, it does not run until you agree; not all that it starts is known
       opaque       one of its words is known only as it runs, as with `$(…)` or a variable of the shell
       opaque       what $PATH is decides what is run or loaded
       opaque       what `matcher` starts or reads is not covered, and may change without your being asked
@@ -344,7 +344,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       command      python3 -u hooks/x.py
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
-      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
         │ print()
 
     ! SessionEnd python3 "$HOOK_PROJECT_DIR"/hooks/x.py: not trusted
@@ -353,7 +353,7 @@ fn a_script_that_an_interpreter_is_given_is_covered() {
       command      python3 "$HOOK_PROJECT_DIR"/hooks/x.py
       folder       hooks (1 file), all of it
       file         hooks/x.py (8 bytes)
-      runs         from a copy; if the files here change, the copy goes on, you are told, and `hook trust` shows the difference
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
         hooks/x.py: shown above
     "#);
 }
@@ -448,7 +448,7 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     insta::assert_snapshot!(shown(&Project::new(), &["trust"]), @r"
     status: 0
     ----- stdout -----
-    the project has no hooks
+    the project has no hooks; `hook init` writes a first one to .hooks/settings.json
     ----- stderr -----
     ");
     let bare = Hook::new(&project, &["trust"]).env("HOME", "").run();
