@@ -197,7 +197,7 @@ fn a_changed_mode_is_named_by_trust() {
       command      $HOOK_PROJECT_DIR/guard.sh
       failBehavior block
       file         guard.sh (17 bytes)
-      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it does not run until you agree
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it blocks until you agree
         │ #!/bin/sh
         │ exit 0
       changed      guard.sh is executable

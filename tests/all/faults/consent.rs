@@ -304,7 +304,7 @@ async fn fault_84_a_folder_that_names_itself_in_the_project_runs_in_place_and_sa
     std::fs::set_permissions(script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let shown = review(&consent);
     let why = shown.in_place.clone().unwrap_or_default();
-    assert!(why.starts_with(".hooks/deep/a.sh:3: ") && why.contains("$HOOK_DIR"), "{why}");
+    assert!(why.contains(": .hooks/deep/a.sh:3: ") && why.contains("HOOK_DIR"), "{why}");
     consent.trust();
     let response = consent.fire().await;
     assert!(!response.processed.is_blocking_decision(), "{response:?}");
