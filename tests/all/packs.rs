@@ -176,7 +176,7 @@ fn colleagues_get_the_same_bytes_from_a_lock() {
     assert_eq!(of_write(&colleague), "proceed");
     let fired = run(&colleague, &["fire", "SessionEnd", "--json"]);
     let warnings = fired.lines()[0]["warnings"].to_string();
-    assert!(warnings.contains("`hook add` shows it"), "{fired:?}");
+    assert!(warnings.contains("`hook add` shows what it does"), "{fired:?}");
     assert_eq!(run(&colleague, &["trust", "--check"]).status, 1);
     assert_eq!(run(&colleague, &["add"]).status, 1);
 

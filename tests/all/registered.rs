@@ -544,7 +544,7 @@ async fn an_asker_is_told_that_nobody_waits_for_its_answer_any_more() {
     assert_eq!(asker.receive().await["type"], "hook-execution-response");
     served.signal(Signal::TERM);
     let (_, said) = served.ended().await;
-    assert!(said.contains("results of host calls that nobody waited for"), "{said}");
+    assert!(said.contains("results of host calls, and chunks, that nothing waited for"), "{said}");
 }
 
 /// Fires an event whose hook asks the asker's user: the hook's call, and what the asker is asked.
