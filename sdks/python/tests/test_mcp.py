@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from engine import needs_engine
 from integration_hooks import approving, hooked
@@ -15,6 +14,7 @@ from scripted import run_async
 
 pytest.importorskip("mcp", reason="SKIPPED: mcp is not installed")
 
+import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
 from hook_sdk import HookError, HookStopped
