@@ -330,20 +330,25 @@ fn a_module_asks_the_user_of_pi() {
     }
 }
 
-/// Whoever has the extension, and not the binary, is told so and not held up.
+/// Without the binary, pi tells its user so, and goes on unless there is a guard.
 #[test]
-fn pi_goes_on_without_hook_with_its_user() {
+fn pi_without_the_binary_refuses_only_where_there_is_a_guard() {
     let Some(pi) = Agent::Pi.installed() else { return };
-    let project = hooks(&json!({}));
-    let extension = project.home().join(".pi/agent/extensions/hook.ts");
-    let run = pi.run_changed(&project, "touch touched", || {
-        let text = std::fs::read_to_string(&extension).unwrap();
-        let binary =
-            text.split(" bridge pi").next().unwrap().rsplit(['"', '\'', ' ']).next().unwrap();
-        std::fs::write(&extension, text.replace(binary, "/not/there/hook")).unwrap();
-    });
-    assert!(project.path().join("touched").exists(), "{}", run.output);
-    assert!(run.output.contains("/not/there/hook"), "{}", run.output);
+    for guarded in [false, true] {
+        let fail_behavior = if guarded { "block" } else { "warn" };
+        let hook = json!({"type": "command", "command": "true", "failBehavior": fail_behavior});
+        let project = hooks(&json!({"BeforeTool": [{"hooks": [hook]}]}));
+        let extension = project.home().join(".pi/agent/extensions/hook.ts");
+        let run = pi.run_changed(&project, "touch touched", || {
+            let text = std::fs::read_to_string(&extension).unwrap();
+            let (_, rest) = text.split_once("{\"").unwrap();
+            let (_, rest) = rest.split_once("_h=").unwrap();
+            let (folder, _) = rest.split_once(';').unwrap();
+            std::fs::write(&extension, text.replace(folder, "/not/there")).unwrap();
+        });
+        assert_eq!(project.path().join("touched").exists(), !guarded, "{}", run.output);
+        assert!(run.output.contains("/not/there/hook"), "{}", run.output);
+    }
 }
 
 /// `/handoff` of docs/examples/modules is a command of pi's own then, and what it writes is in the new session.

@@ -6,59 +6,7 @@ use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
 
 /// An agent that there is not, in Claude Code's manner, with words of its own.
-const MINE: &str = r#"
-name = "mine"
-title = "Mine"
-family = "claude-like"
-checked = { version = "7.1", date = "2026-11-26", by = "reading" }
-casing = "camel"
-matchers = "exact-or-expression"
-never_asks = ["It asks nothing about its own notes."]
-
-[files]
-folder = ".mine"
-user = ["hooks.json"]
-project = [".mine/hooks.json"]
-bare = ["hooks.json"]
-
-[timeout]
-key = "limit"
-unit = "milliseconds"
-default = 5000
-
-[connect]
-file = "hooks.json"
-project = ".mine/hooks.json"
-next_step = "restart Mine"
-fields = { label = "hook at {event}" }
-fail_closed = { strict = true }
-
-[fields]
-cwd = "folder"
-
-[[tool]]
-native = "run_shell_command"
-name = "sh"
-arguments = { command = "line" }
-
-[[event]]
-name = "beforeTool"
-native = "BeforeTool"
-deny = { verdict = "no", why = "{reason}" }
-input = { call = { arguments = "{input}" } }
-
-[[event]]
-name = "promptSent"
-native = "BeforeAgent"
-deny = "exit 2"
-exit_2 = "denies"
-context = "text"
-
-[[event]]
-name = "turnStop"
-native = "AfterAgent"
-deny = { verdict = "no", why = "{reason}" }
-"#;
+const MINE: &str = concat!("\n", include_str!("agent_definitions/mine.toml"));
 
 fn run(project: &Project, arguments: &[&str]) -> Finished {
     Hook::new(project, arguments).run()
@@ -125,14 +73,6 @@ fn a_made_up_agent_takes_one_file() {
     let disconnected = run(&project, &["disconnect", "mine"]);
     assert_eq!(disconnected.status, 0, "{disconnected:?}");
     assert!(!project.home().join(".mine/hooks.json").exists());
-
-    let page = hook_agents::render_page(&hook_agents::read_agent(MINE).unwrap());
-    assert!(page.contains("Checked against Mine 7.1, which was read on 2026-11-26."), "{page}");
-    assert!(
-        page.contains("| `beforeTool` | yes | denied | denied | yes | lost | lost |"),
-        "{page}"
-    );
-    assert!(page.contains("It asks nothing about its own notes."), "{page}");
 }
 
 #[test]
@@ -241,9 +181,11 @@ fn a_new_file_is_right_as_it_is() {
 
 /// The agents whose files are part of the program: the file of the user, and what the file has
 /// beside entries.
-const SHIPPED: [(&str, &str, &str); 13] = [
+const SHIPPED: [(&str, &str, &str); 17] = [
+    ("abacus", ".abacusai/config.json", "{\"a\": 1}\n"),
     ("antigravity", ".gemini/config/hooks.json", "{\n  \"mine\": {\"Stop\": []}\n}\n"),
     ("auggie", ".augment/settings.json", "{\"a\": 1}\n"),
+    ("crush", ".config/crush/crush.json", "{\"lsp\": {},\n \"hooks\": { }}\n"),
     ("cortex", ".snowflake/cortex/settings.json", "{}\n"),
     ("deepagents", ".deepagents/hooks.json", "{\"hooks\": { }}\n"),
     ("devin", ".config/devin/config.json", "{\"a\": 1}\n"),
@@ -253,8 +195,10 @@ const SHIPPED: [(&str, &str, &str); 13] = [
     ("grok", ".grok/hooks/hook.json", "{ }"),
     ("junie", ".junie/config.json", "{\"model\": \"m\"}"),
     ("openhands", ".openhands/hooks.json", "{}"),
+    ("kiro", ".kiro/hooks/hook.json", "{\"version\": \"v1\", \"hooks\": [\n]}\n"),
     ("qoder", ".qoder/settings.json", "{\"a\": [1,  2]}\n"),
     ("vibe", ".vibe/hooks.toml", "[[hooks]]\nname = \"a\"\ntype = \"pre_tool\"\ncommand = \"b\"\n"),
+    ("windsurf", ".codeium/windsurf/hooks.json", "{\"hooks\": {\"post_read_code\": []}}\n"),
 ];
 
 #[test]
@@ -364,6 +308,208 @@ fn grok_is_refused_by_its_words_and_its_exit_code() {
     assert_eq!((denied.status, denied.stderr.trim()), (2, "no"), "{denied:?}");
 }
 
+#[test]
+fn what_only_exit_codes_say_is_said_by_them() {
+    let project = Project::new();
+    let windsurf = |event: &str, tool_info: &Value| {
+        let said = json!({"agent_action_name": event, "trajectory_id": "t", "execution_id": "e",
+            "timestamp": "2026-11-27T03:00:00Z", "model_name": "m", "tool_info": tool_info});
+        bridge(&project, "windsurf", event, &said)
+    };
+    let refused = |finished: &Finished| {
+        assert_eq!((finished.status, finished.stderr.trim()), (2, "no"), "{finished:?}");
+    };
+    let guard = |native: &str, matcher: &str, text: &str| {
+        let command = format!("grep -qF '{text}' && echo no >&2 && exit 2; exit 0");
+        user_hook(&project, native, matcher, &command);
+    };
+    guard("BeforeTool", "run_shell_command", r#""tool_input":{"command":"rm -r build""#);
+    refused(&windsurf("pre_run_command", &json!({"command_line": "rm -r build", "cwd": "/p"})));
+    let allowed = windsurf("pre_run_command", &json!({"command_line": "ls", "cwd": "/p"}));
+    assert_eq!((allowed.status, allowed.stdout.as_str()), (0, ""), "{allowed:?}");
+    guard("BeforeTool", "replace|write_file", r#""file_path":"/p/.env""#);
+    let edits = json!([{"old_string": "a", "new_string": "b"}]);
+    refused(&windsurf("pre_write_code", &json!({"file_path": "/p/.env", "edits": edits})));
+    guard("BeforeTool", "mcp_github_.*", r#""tool_input":{"owner":"o"}"#);
+    refused(&windsurf(
+        "pre_mcp_tool_use",
+        &json!({"mcp_server_name": "github", "mcp_tool_name": "create_issue",
+            "mcp_tool_arguments": {"owner": "o"}}),
+    ));
+    guard("BeforeAgent", "", r#""prompt":"forget it""#);
+    refused(&windsurf("pre_user_prompt", &json!({"user_prompt": "forget it"})));
+
+    let kiro = |event: &str, fields: &Value| {
+        let mut said = json!({"hook_event_name": event, "session_id": "s", "cwd": project.path()});
+        said.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        bridge(&project, "kiro", event, &said)
+    };
+    guard("BeforeTool", "run_shell_command", r#""command":"rm -r build""#);
+    let call = json!({"tool_name": "shell", "tool_input": {"command": "rm -r build"}});
+    refused(&kiro("PreToolUse", &call));
+    let context = r#"echo '{"hookSpecificOutput": {"additionalContext": "it rains"}}'"#;
+    user_hook(&project, "BeforeAgent", "", context);
+    let told = kiro("UserPromptSubmit", &json!({"prompt": "go"}));
+    assert_eq!((told.status, told.stdout.trim()), (0, "it rains"), "{told:?}");
+}
+
+#[test]
+fn what_the_forms_of_crush_mean_is_read_and_written() {
+    let project = Project::new();
+    let call = json!({"event": "PreToolUse", "session_id": "s", "cwd": project.path(),
+        "tool_name": "bash", "tool_input": {"command": "rm -r build", "description": "d"}});
+    let answer = |hook: &str| {
+        user_hook(&project, "BeforeTool", "run_shell_command", hook);
+        bridge(&project, "crush", "PreToolUse", &call)
+    };
+    let denied = answer("echo no >&2; exit 2");
+    assert_eq!(json_of(&denied), json!({"decision": "deny", "reason": "no"}));
+    let changed = answer(r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "pwd"}}}'"#);
+    let expected = json!({"command": "pwd", "description": "d"});
+    assert_eq!(json_of(&changed), json!({"updated_input": expected}), "{changed:?}");
+    let stopped = answer(r#"echo '{"continue": false, "stopReason": "enough"}'"#);
+    assert_eq!(json_of(&stopped)["halt"], true, "{stopped:?}");
+    assert_eq!(json_of(&stopped)["reason"], "enough", "{stopped:?}");
+
+    // Its own hooks run for another agent: a code ends the turn, and the arguments that an answer lacks stay.
+    let settings = json!({"hooksConfig": {"agents": ["crush"]}}).to_string();
+    user_file(&project, ".config/hooks/settings.json", &settings);
+    let crush_hook = |command: &str| {
+        let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "^bash$", "command": command}]}});
+        user_file(&project, ".config/crush/crush.json", &hooks.to_string());
+        let call = json!({"session_id": "s", "cwd": project.path(), "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "ls", "description": "d"}});
+        json_of(&bridge(&project, "claude", "PreToolUse", &call))
+    };
+    let stopped = crush_hook("echo enough >&2; exit 49");
+    assert_eq!((&stopped["continue"], &stopped["stopReason"]), (&json!(false), &json!("enough")));
+    let merged = crush_hook(r#"echo '{"updated_input": {"command": "pwd"}}'"#);
+    assert_eq!(merged["hookSpecificOutput"]["updatedInput"], expected, "{merged}");
+}
+
+#[test]
+fn hooks_of_kiro_run_for_others() {
+    let project = Project::new();
+    let settings = json!({"hooksConfig": {"agents": ["kiro"]}}).to_string();
+    user_file(&project, ".config/hooks/settings.json", &settings);
+    let denied = |hook: &Value| {
+        let hooks = json!({"version": "v1", "hooks": [hook]}).to_string();
+        user_file(&project, ".kiro/hooks/mine.json", &hooks);
+        let call = json!({"session_id": "s", "cwd": project.path(), "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        bridge(&project, "claude", "PreToolUse", &call).stdout.contains("\"deny\"")
+    };
+    let action = json!({"type": "command", "command": "echo no >&2; exit 2"});
+    let hook =
+        json!({"name": "a", "trigger": "PreToolUse", "matcher": "shell|bash", "action": action});
+    assert!(denied(&hook));
+    let with = |key: &str, value: Value| {
+        let mut hook = hook.clone();
+        hook[key] = value;
+        hook
+    };
+    assert!(!denied(&with("enabled", json!(false))));
+    assert!(!denied(&with("action", json!({"type": "agent", "prompt": "say no"}))));
+    assert!(!denied(&with("trigger", json!("PostToolUse"))));
+    assert!(!denied(&with("matcher", json!("fs_write"))));
+}
+
+/// What Cline 3.0.65 sends before a tool.
+fn call_of_cline(project: &Project) -> Value {
+    json!({"clineVersion": "", "timestamp": "2026-11-23T21:13:19.171Z", "taskId": "conv_1",
+        "workspaceRoots": [project.path()], "userId": "u", "agent_id": "agent_1",
+        "parent_agent_id": null, "hookName": "tool_call", "iteration": 1,
+        "tool_call": {"id": "call_1", "name": "run_commands",
+            "input": {"commands": ["rm -r build", "ls"]}},
+        "preToolUse": {"toolName": "run_commands",
+            "parameters": {"commands": "[\"rm -r build\",\"ls\"]"}}})
+}
+
+#[test]
+fn cline_hears_a_refusal_and_other_arguments() {
+    let project = Project::new();
+    let guard = r#"grep -q 'rm -r build' && echo no >&2 && exit 2; exit 0"#;
+    user_hook(&project, "BeforeTool", "run_shell_command", guard);
+    let refused = json!({"cancel": true, "errorMessage": "no"});
+    let denied = bridge(&project, "cline", "PreToolUse", &call_of_cline(&project));
+    assert_eq!((denied.status, json_of(&denied)), (0, refused.clone()), "{denied:?}");
+    // Its extension for VS Code sends the second form alone, with text for each argument.
+    let mut in_editor = call_of_cline(&project);
+    in_editor["hookName"] = json!("PreToolUse");
+    in_editor.as_object_mut().unwrap().remove("tool_call");
+    in_editor["preToolUse"] =
+        json!({"toolName": "execute_command", "parameters": {"command": "rm -r build"}});
+    let denied = bridge(&project, "cline", "PreToolUse", &in_editor);
+    assert_eq!(json_of(&denied), refused, "{denied:?}");
+    let change = r#"echo '{"hookSpecificOutput": {"tool_input": {"commands": ["pwd"]}}}'"#;
+    user_hook(&project, "BeforeTool", "run_shell_command", change);
+    let changed = bridge(&project, "cline", "PreToolUse", &call_of_cline(&project));
+    assert_eq!(json_of(&changed), json!({"overrideInput": {"commands": ["pwd"]}}), "{changed:?}");
+    user_hook(&project, "BeforeTool", "", r#"echo '{"decision": "ask", "reason": "sure?"}'"#);
+    let asked = bridge(&project, "cline", "PreToolUse", &call_of_cline(&project));
+    assert_eq!(json_of(&asked), json!({"cancel": true, "errorMessage": "sure?"}), "{asked:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn scripts_are_written_for_cline_and_a_script_of_the_user_stays() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let project = Project::new();
+    user_hook(&project, "BeforeTool", "", "echo no >&2; exit 2");
+    let folder = project.home().join(".cline/hooks");
+    let text = |event: &str| fs::read_to_string(folder.join(event));
+    let connected = run(&project, &["connect", "cline"]);
+    assert_eq!(connected.status, 0, "{connected:?}");
+    assert!(text("PreToolUse").unwrap().starts_with("#!/bin/sh\n"), "{connected:?}");
+    // Its answer to this event is lost, and no hook listens to it.
+    assert!(text("TaskStart").is_err(), "{connected:?}");
+    let mode = fs::metadata(folder.join("PreToolUse")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o755);
+    let input = project.write("call.json", &call_of_cline(&project).to_string());
+    let mut script = project.command(folder.join("PreToolUse"));
+    let asked = script.stdin(fs::File::open(input).unwrap()).output().unwrap();
+    let answer: Value = serde_json::from_slice(&asked.stdout).unwrap();
+    assert_eq!(answer, json!({"cancel": true, "errorMessage": "no"}), "{asked:?}");
+    let listed = run(&project, &["connect", "--list"]);
+    assert!(listed.stdout.contains("cline    user "), "{listed:?}");
+    assert!(run(&project, &["connect", "cline"]).stdout.contains("already"));
+
+    let mine = "#!/bin/sh\ncat > /tmp/log\n";
+    user_file(&project, ".cline/hooks/PostToolUse", mine);
+    let connected = run(&project, &["connect", "cline"]);
+    assert!(connected.stderr.contains("PostToolUse is yours"), "{connected:?}");
+    assert!(connected.stderr.contains("bridge cline PostToolUse"), "{connected:?}");
+    assert_eq!(text("PostToolUse").unwrap(), mine);
+    assert_eq!(run(&project, &["connect", "cline", "--events", "PreToolUse"]).status, 0);
+    assert!(text("PreToolUse").is_ok() && text("UserPromptSubmit").is_err());
+    let disconnected = run(&project, &["disconnect", "cline"]);
+    assert_eq!(disconnected.status, 0, "{disconnected:?}");
+    assert!(text("PreToolUse").is_err(), "{disconnected:?}");
+    assert_eq!(text("PostToolUse").unwrap(), mine);
+    let again = run(&project, &["disconnect", "cline"]);
+    assert!(again.stdout.contains("already"), "{again:?}");
+}
+
+/// Connects an agent with these hooks, and returns what its plugin does: the agent, the plugin's file, and a script that
+/// plays the agent.
+fn played(
+    project: &Project,
+    hooks: &Value,
+    (agent, plugin, script): (&str, &str, &str),
+    arguments: &[&str],
+) -> Value {
+    user_file(project, ".config/hooks/settings.json", &json!({"hooks": hooks}).to_string());
+    let connected = run(project, &["connect", agent]);
+    assert_eq!(connected.status, 0, "{connected:?}");
+    let plugin = fs::read_to_string(project.home().join(plugin)).unwrap();
+    project.write("hook.mjs", &plugin);
+    project.write("agent.mjs", script);
+    let played = project.command("node").arg("agent.mjs").args(arguments).output().unwrap();
+    serde_json::from_slice(&played.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&played.stderr)))
+}
+
 /// opencode as far as its plugin needs it.
 const OPENCODE: &str = r#"
 import plugin from "./hook.mjs";
@@ -390,17 +536,13 @@ fn the_plugin_of_opencode_does_what_hooks_answer() {
         return;
     }
     let project = Project::new();
-    let play = |hooks: &Value, command: &str| -> Value {
-        let settings = json!({"hooks": hooks}).to_string();
-        user_file(&project, ".config/hooks/settings.json", &settings);
-        let connected = run(&project, &["connect", "opencode"]);
-        assert_eq!(connected.status, 0, "{connected:?}");
-        let plugin = project.home().join(".config/opencode/plugins/hook.js");
-        project.write("hook.mjs", &fs::read_to_string(plugin).unwrap());
-        project.write("opencode.mjs", OPENCODE);
-        let played = project.command("node").args(["opencode.mjs", command]).output().unwrap();
-        serde_json::from_slice(&played.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&played.stderr)))
+    let play = |hooks: &Value, command: &str| {
+        played(
+            &project,
+            hooks,
+            ("opencode", ".config/opencode/plugins/hook.js", OPENCODE),
+            &[command],
+        )
     };
     let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
     let refused = play(
@@ -433,4 +575,114 @@ fn the_plugin_of_opencode_does_what_hooks_answer() {
     assert_eq!(told["after"]["output"], "done\nafter");
     assert_eq!(told["texts"], json!(["go", "with the prompt"]));
     assert_eq!(told["told"], json!(["at the start"]));
+}
+
+/// Amp as far as its plugin needs it. The first argument is the command of a call, the second one how a user answers.
+const AMP: &str = r#"
+import plugin from "./hook.mjs";
+const [command, consent] = process.argv.slice(2);
+const handlers = {};
+let cancelled = false;
+const amp = {
+  system: { workspaceRoot: { path: process.cwd() } },
+  helpers: { filePathFromURI: (uri) => uri.path },
+  on: (name, handler) => { handlers[name] = handler; },
+};
+plugin(amp);
+const thread = { id: "T-1" };
+const ctx = {
+  thread: { cancel: async () => { cancelled = true; } },
+  ui: { confirm: async () => { if (consent === "none") throw new Error("no user"); return consent === "yes"; } },
+};
+await handlers["session.start"]({ thread }, ctx);
+const start = await handlers["agent.start"]({ thread, message: "go", id: "m" }, ctx);
+const of = { toolUseID: "toolu_1", tool: "Bash", input: { cmd: command, cwd: "." }, thread };
+const call = await handlers["tool.call"](of, ctx);
+const result = await handlers["tool.result"]({ ...of, output: "done", status: "done" }, ctx) ?? null;
+const ends = [];
+const messages = [{ role: "assistant", content: [{ type: "text", text: "finished" }] }];
+for (let count = 0; count < 10; count++)
+  ends.push(await handlers["agent.end"]({ thread, message: "go", id: "m", status: "done", messages }, ctx) ?? null);
+console.log(JSON.stringify({ cancelled, start, call, result, ends }));
+"#;
+
+#[test]
+fn the_plugin_of_amp_does_what_hooks_answer() {
+    if !crate::modules_js::has_node() {
+        return;
+    }
+    let project = Project::new();
+    let play = |hooks: &Value, arguments: &[&str]| {
+        played(&project, hooks, ("amp", ".config/amp/plugins/hook.ts", AMP), arguments)
+    };
+    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let refused = play(
+        &json!({
+            "BeforeTool": hook("grep -q '\"command\":\"rm' && echo no >&2 && exit 2; exit 0"),
+            "AfterTool": hook("echo secret >&2; exit 2"),
+            "BeforeAgent": hook("echo not now >&2; exit 2"),
+            "AfterAgent": hook("grep -q finished && echo go on >&2 && exit 2; exit 0"),
+        }),
+        &["rm -r build"],
+    );
+    assert_eq!(refused["call"], json!({"action": "reject-and-continue", "message": "no"}));
+    // A refused call has no result of its own.
+    assert_eq!(refused["result"], Value::Null);
+    assert_eq!((&refused["cancelled"], &refused["start"]), (&json!(true), &json!({})));
+    let ends = refused["ends"].as_array().unwrap();
+    let goes_on = json!({"action": "continue", "userMessage": "go on", "maxContinuations": 8});
+    assert_eq!((&ends[0], &ends[7], &ends[8]), (&goes_on, &goes_on, &Value::Null));
+
+    let context = |text: &str| {
+        hook(&format!(r#"echo '{{"hookSpecificOutput": {{"additionalContext": "{text}"}}}}'"#))
+    };
+    let told = play(
+        &json!({
+            "BeforeTool": hook(r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "pwd"}}}'"#),
+            "AfterTool": context("after"),
+            "BeforeAgent": context("with the prompt"),
+            "SessionStart": context("at the start"),
+        }),
+        &["ls"],
+    );
+    assert_eq!(told["call"], json!({"action": "modify", "input": {"cmd": "pwd", "cwd": "."}}));
+    assert_eq!(told["result"], json!({"status": "done", "output": "done\nafter"}));
+    let message = json!({"content": "at the start\nwith the prompt", "display": false});
+    assert_eq!(told["start"], json!({"message": message}));
+    assert_eq!(told["ends"][0], Value::Null);
+
+    let asks = json!({"BeforeTool": hook(r#"echo '{"decision": "ask", "reason": "sure?"}'"#)});
+    let allowed = json!({"action": "allow"});
+    let rejected = json!({"action": "reject-and-continue", "message": "sure?"});
+    for (consent, expected) in [("yes", &allowed), ("no", &rejected), ("none", &rejected)] {
+        assert_eq!(&play(&asks, &["ls", consent])["call"], expected, "{consent}");
+    }
+    let secret = json!({"AfterTool": hook("echo secret >&2; exit 2")});
+    let replaced = json!({"status": "error", "error": "secret", "output": "secret"});
+    let played = play(&secret, &["ls"]);
+    assert_eq!((&played["call"], &played["result"]), (&allowed, &replaced));
+    let failed = json!({"BeforeTool": [{"hooks": [{"type": "command", "command": "exit 1",
+        "failBehavior": "block"}]}]});
+    assert_eq!(play(&failed, &["ls"])["call"]["action"], "reject-and-continue");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_older_version_is_said_with_what_it_lacks() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let project = Project::new();
+    user_file(&project, "bin/crush", "#!/bin/sh\necho crush version v0.80.1\n");
+    let folder = project.home().join("bin");
+    fs::set_permissions(folder.join("crush"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let run = |arguments: &[&str]| Hook::new(&project, arguments).env("PATH", &path).run();
+    user_hook(&project, "AfterTool", "", "exit 0");
+    let connected = run(&["connect", "crush"]);
+    let lacks = "Crush 0.80.1 is older than 0.99.0, which is the first that has PostToolUse";
+    assert!(connected.stderr.contains(lacks), "{connected:?}");
+    // What is read was not seen to be obeyed.
+    assert!(!connected.stderr.contains("was checked"), "{connected:?}");
+    let doctor = run(&["doctor"]);
+    assert!(doctor.stdout.contains(lacks), "{doctor:?}");
 }

@@ -1,6 +1,5 @@
 //! The command line: fire, run, test, list, and what it says of bad input.
 
-mod agents;
 mod check;
 mod completions;
 mod doctor;

@@ -56,7 +56,11 @@ fn what_is_connected_is_disconnected_to_the_byte() {
         let project = Project::new();
         let path = project.home().join(of_user);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let before = "{\n\t\"version\": 1,\n\t\"mine\": [1,  2],\n\t\"hooks\": { }\n}\n";
+        // Codex refuses a file with other keys.
+        let before = match agent {
+            "codex" => "{\n\t\"description\": \"[1,  2]\",\n\t\"hooks\": { }\n}\n",
+            _ => "{\n\t\"version\": 1,\n\t\"mine\": [1,  2],\n\t\"hooks\": { }\n}\n",
+        };
         fs::write(&path, before).unwrap();
         let connected = run(&project, &["connect", agent]);
         assert_eq!(connected.status, 0, "{connected:?}");
@@ -150,6 +154,86 @@ fn an_entry_in_a_project_says_nothing_where_an_agent_would_show_it() {
     assert_eq!(run(&project, &["disconnect", "gemini", "--scope", "project"]).status, 0);
 }
 
+/// Most agents go on where the command of an entry is missing, or ends with another code than they know.
+#[test]
+fn an_entry_of_the_user_refuses_by_itself_where_the_binary_is_gone_and_a_guard_is_there() {
+    let claude = ("claude", ".claude/settings.json", "hooks", "PreToolUse,Stop");
+    let antigravity = ("antigravity", ".gemini/config/hooks.json", "hook", "PreToolUse,Stop");
+    let cline = ("cline", ".cline/hooks/PreToolUse", "", "PreToolUse");
+    for (agent, file, wrapper, events) in [claude, antigravity, cline] {
+        let project = Project::new();
+        let config = project.home().join(".config/hooks");
+        fs::create_dir_all(config.join("rules")).unwrap();
+        // Nothing waits for a file that is none.
+        let fifo = std::process::Command::new("mkfifo").arg(config.join("fifo")).status();
+        assert!(fifo.unwrap().success());
+        assert_eq!(run(&project, &["connect", agent, "--events", events]).status, 0);
+        let text = fs::read_to_string(project.home().join(file)).unwrap();
+        let command = |event: &str| match serde_json::from_str::<Value>(&text) {
+            Ok(settings) => {
+                let entry = &settings[wrapper][event][0];
+                let entry = entry["hooks"].get(0).unwrap_or(entry);
+                entry["command"].as_str().unwrap().to_owned()
+            }
+            Err(_) => text.lines().nth(1).unwrap().to_owned(),
+        };
+        let folder = hook_tests::hook_binary().parent().unwrap().display().to_string();
+        let gone = |event: &str| {
+            let mut shell = project.command("timeout");
+            shell
+                .args(["30", "/bin/sh", "-c", &command(event).replace(&folder, "/nowhere")])
+                .output()
+                .unwrap()
+        };
+        let refuses = || {
+            let output = gone("PreToolUse");
+            let said = String::from_utf8_lossy(&output.stderr);
+            let is_told = said.contains("guards cannot be asked");
+            assert_eq!(is_told, output.status.code() == Some(2), "{agent}: {output:?}");
+            is_told.then_some(String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        assert_eq!(refuses(), None, "{agent}");
+        let hook = |fails: &str| {
+            let hook = json!({"type": "command", "command": "true", "failBehavior": fails});
+            json!({"hooks": {"BeforeTool": [{"hooks": [hook]}]}}).to_string()
+        };
+        fs::write(config.join("settings.json"), hook("continue")).unwrap();
+        assert_eq!(refuses(), None, "{agent}");
+        fs::write(config.join("settings.json"), hook("block")).unwrap();
+        let answer = refuses().unwrap();
+        // An exit code alone would not be heard there.
+        match agent {
+            "cline" => assert!(answer.contains("\"cancel\":true"), "{answer}"),
+            "antigravity" => assert!(answer.contains("\"decision\":\"deny\""), "{answer}"),
+            _ => assert_eq!(answer, ""),
+        }
+        fs::remove_file(config.join("settings.json")).unwrap();
+        fs::write(config.join("rules/a.toml"), "[[rule]]\ndeny = \"no\"\n").unwrap();
+        assert!(refuses().is_some(), "{agent}");
+        fs::remove_file(config.join("rules/a.toml")).unwrap();
+        assert_eq!(refuses(), None, "{agent}");
+        assert_eq!(run(&project, &["add", "notify"]).status, 0);
+        assert_eq!(refuses(), None, "{agent}");
+        assert_eq!(run(&project, &["add", "git-safety"]).status, 0);
+        assert!(refuses().is_some(), "{agent}");
+        fs::remove_file(config.join("packs.lock")).unwrap();
+        // Links to a large file are not read to their end.
+        assert_eq!(refuses(), None, "{agent}");
+        let large = project.write(".hooks/z/0", &"x".repeat(8 << 20));
+        for number in 1..200 {
+            std::os::unix::fs::symlink(&large, large.with_file_name(number.to_string())).unwrap();
+        }
+        assert!(refuses().is_some(), "{agent}");
+        fs::remove_dir_all(large.parent().unwrap()).unwrap();
+        project.write(".hooks/settings.json", &hook("block"));
+        assert!(refuses().is_some(), "{agent}");
+        // To refuse the end of a turn would be to go on.
+        if events.ends_with("Stop") {
+            assert_ne!(gone("Stop").status.code(), Some(2), "{agent}");
+        }
+    }
+}
+
 /// The path of a binary is read as a shell reads it, whatever it has in it.
 #[test]
 fn a_binary_is_found_again_whose_path_is_quoted() {
@@ -241,14 +325,14 @@ fn an_entry_of_another_binary_is_noticed_and_replaced() {
     assert_eq!(run(&project, &["connect", "gemini"]).status, 0);
     let path = project.home().join(".gemini/settings.json");
     let text = fs::read_to_string(&path).unwrap();
-    let binary = hook_tests::hook_binary().display().to_string();
-    fs::write(&path, text.replace(&binary, "/old/place/hook")).unwrap();
+    let folder = hook_tests::hook_binary().parent().unwrap().display().to_string();
+    fs::write(&path, text.replace(&folder, "/old/place")).unwrap();
     let listed = run(&project, &["connect", "--list"]);
     assert!(listed.stdout.contains("/old/place/hook, which is not there"), "{listed:?}");
     let doctor = run(&project, &["doctor"]);
     assert!(doctor.status == 1 && doctor.stdout.contains("hook connect gemini"), "{doctor:?}");
-    fs::write(&path, text.replace(&binary, &project.write("hook", "").display().to_string()))
-        .unwrap();
+    project.write("hook", "");
+    fs::write(&path, text.replace(&folder, &project.path().display().to_string())).unwrap();
     let listed = run(&project, &["connect", "--list"]);
     assert!(listed.stdout.contains("calls another binary"), "{listed:?}");
     assert_eq!(run(&project, &["connect", "gemini"]).status, 0);
@@ -419,6 +503,41 @@ fn codex_gets_the_hashes_of_our_entries_and_of_no_others() {
     assert!(unknown.status == 0 && unknown.stderr.contains("could not be asked"), "{unknown:?}");
     assert!(unknown.stderr.contains("/hooks"), "{unknown:?}");
     assert_eq!(fs::read_to_string(folder.join("config.toml")).unwrap(), "model = \"x\"");
+}
+
+/// Codex runs no hook of such a file: an entry there would guard nothing.
+#[test]
+fn a_file_that_codex_refuses_gets_no_entry_and_is_no_connection() {
+    let project = Project::new();
+    with_hook(&project);
+    let file = project.home().join(".codex/hooks.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let mine = "{\n  \"$schema\": \"x\",\n  \"hooks\": {}\n}\n";
+    fs::write(&file, mine).unwrap();
+    let refused = run(&project, &["connect", "codex"]);
+    assert_eq!(refused.status, 1, "{refused:?}");
+    let why = "Codex CLI would run no hook of it: unknown field `$schema`, expected `description` or `hooks`";
+    assert!(
+        refused.stderr.contains(why) && refused.stderr.contains("hooks.json:2:"),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), mine);
+    fs::write(&file, "{}").unwrap();
+    assert_eq!(run(&project, &["connect", "codex"]).status, 0);
+    let connected = fs::read_to_string(&file).unwrap();
+    fs::write(&file, connected.replacen('{', "{\"$schema\": \"x\",", 1)).unwrap();
+    let doctor = run(&project, &["doctor"]);
+    let why = "Codex CLI runs no hook of this file: unknown field `$schema`";
+    assert!(doctor.status == 1 && doctor.stdout.contains(why), "{doctor:?}");
+    let fix = format!("hook check {}", file.display());
+    assert!(doctor.stdout.contains(&fix), "{doctor:?}");
+    let check = run(&project, &["check", file.to_str().unwrap()]);
+    assert!(check.status == 1 && check.stdout.contains("error[foreign-refused]"), "{check:?}");
+    project.write(".codex/config.toml", "[[hooks.Stop]]\nmatcher = 3\n");
+    let toml = project.path().join(".codex/config.toml");
+    let check = run(&project, &["check", toml.to_str().unwrap()]);
+    assert!(check.stdout.contains("does not start with this file: invalid type"), "{check:?}");
+    assert_eq!(run(&project, &["disconnect", "codex"]).status, 0);
 }
 
 /// An agent that runs what was written asks our hooks.
@@ -647,7 +766,10 @@ fn what_is_written_is_laid_out_for_people() {
         run(&project, &["disconnect", agent]);
         assert!(!path.exists(), "{agent}");
         // Among what the user has it is laid out like that.
-        let before = "{\n    \"mine\": {\n        \"a\": 1\n    }\n}\n";
+        let before = match agent {
+            "codex" => "{\n    \"description\":\n        \"mine\"\n}\n",
+            _ => "{\n    \"mine\": {\n        \"a\": 1\n    }\n}\n",
+        };
         fs::write(&path, before).unwrap();
         run(&project, &["connect", agent, "--no-server"]);
         let text = fs::read_to_string(&path).unwrap();
@@ -680,7 +802,8 @@ fn a_binary_whose_path_does_not_last_is_copied_and_the_copy_is_called() {
         let (status, _, said) = call(binary, &["connect", "gemini"]);
         assert!(status == Some(0) && said.contains("agents call a copy"), "{said}");
         let written = fs::read_to_string(&settings).unwrap();
-        assert!(written.contains(&format!("{} bridge gemini", copy.display())), "{written}");
+        let folder = format!("\"_h={}; ", copy.parent().unwrap().display());
+        assert!(written.contains(&folder), "{written}");
         assert_eq!(call(&copy, &["--version"]).0, Some(0));
         let (_, listed, _) = call(binary, &["connect", "--list"]);
         assert!(!listed.contains("calls another binary"), "{listed}");

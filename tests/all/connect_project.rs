@@ -177,7 +177,11 @@ fn fault_62_where_hook_is_nowhere_that_is_said_and_a_guard_refuses() {
 fn fault_62_entries_of_a_project_are_known_again_and_taken_out_to_the_byte() {
     for (agent, file, ..) in AGENTS {
         let project = Project::new();
-        let before = "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n";
+        // Codex refuses a file with other keys.
+        let before = match agent {
+            "codex" => "{\n  \"description\": \"mine\",\n  \"hooks\": {}\n}\n",
+            _ => "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n",
+        };
         project.write(file, before);
         assert_eq!(run(&project, &["connect", agent, "--scope", "project"]).status, 0);
         let listed = run(&project, &["connect", "--list"]).stdout;

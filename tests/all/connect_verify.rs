@@ -124,11 +124,11 @@ fn an_agent_that_does_not_obey_is_told_by_what_it_did() {
 fn entries_that_are_broken_by_hand_are_told_without_a_run() {
     let breakages: [(&str, &str, &str); 3] = [
         (
-            "/hook bridge gemini BeforeTool",
-            "/gone bridge gemini BeforeTool",
+            "/hook\\\" bridge gemini BeforeTool",
+            "/gone\\\" bridge gemini BeforeTool",
             "has no entry for BeforeTool",
         ),
-        ("/hook bridge", "/elsewhere/hook bridge", "which is not there: connect it again"),
+        ("\"_h=", "\"_h=/elsewhere", "which is not there: connect it again"),
         ("bridge gemini", "bridge gemini_", "it is not connected"),
     ];
     for (before, after, problem) in breakages {

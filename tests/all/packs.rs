@@ -162,6 +162,71 @@ fn a_lock_that_cannot_be_read_blocks() {
 }
 
 #[test]
+fn a_forged_lock_adds_nothing_and_takes_nothing_out() {
+    let project = Project::new();
+    template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--shared", "--yes"]).status, 0);
+    let real = lock(&project)["packs"]["guards"].clone();
+    let mut forged = real.clone();
+    forged["digest"] = json!("0".repeat(64));
+    forged["guards"] = json!([]);
+    let of_hook = json!({ "source": "built-in", "digest": real["digest"], "added": "now" });
+    for (name, locked) in
+        [("guards", forged), ("git-safety", real.clone()), ("guards", of_hook.clone())]
+    {
+        let text = json!({ "packs": { name: locked } }).to_string();
+        project.write(".hooks/packs.lock", &text);
+        assert_eq!(of_write(&project), "block", "{text}");
+        let added = run(&project, &["add", "--yes"]);
+        if locked["digest"] != real["digest"] || name != "guards" {
+            assert_eq!(added.status, 1, "{text}: {added:?}");
+        }
+        assert!(copies(&project, "git-safety").is_empty(), "{text}");
+        assert_eq!(of_write(&project), "block", "{text}");
+    }
+}
+
+#[test]
+fn a_pack_that_no_lock_names_any_more_is_said() {
+    let project = Project::new();
+    assert_eq!(run(&project, &["add", "git-safety"]).status, 0);
+    let checked = run(&project, &["check"]);
+    assert!(!checked.stdout.contains("git-safety"), "{checked:?}");
+    fs::remove_file(project.home().join(".config/hooks/packs.lock")).unwrap();
+    for command in ["check", "doctor"] {
+        let shown = run(&project, &[command]);
+        assert!(shown.stdout.contains("the pack git-safety was added"), "{shown:?}");
+    }
+    assert_eq!(run(&project, &["remove", "git-safety"]).status, 0);
+    let checked = run(&project, &["check"]);
+    assert!(!checked.stdout.contains("git-safety"), "{checked:?}");
+    assert_eq!(run(&project, &["remove", "git-safety"]).status, 1);
+}
+
+#[test]
+fn packs_are_listed_with_what_they_refused() {
+    let project = Project::new();
+    run(&project, &["add", "git-safety", "secrets"]);
+    for command in ["git reset --hard", "git push --force", "git status", "cat .env"] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.path(),
+            "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        Hook::new(&project, &["bridge", "claude", "PreToolUse"]).stdin(event.to_string()).run();
+    }
+    let listed = run(&project, &["packs", "--json"]).lines()[0]["packs"].clone();
+    let refusals = |name: &str| {
+        let packs = listed.as_array().unwrap();
+        packs.iter().find(|pack| pack["pack"] == name).unwrap()["refusals"].clone()
+    };
+    assert_eq!(refusals("git-safety"), 2, "{listed}");
+    assert_eq!(refusals("secrets"), 1, "{listed}");
+    assert_eq!(refusals("cloud"), 0, "{listed}");
+    let listed = run(&project, &["packs"]);
+    assert!(listed.stdout.contains("refused or asked 2 times, last on 20"), "{listed:?}");
+}
+
+#[test]
 fn colleagues_get_the_same_bytes_from_a_lock() {
     let project = Project::new();
     let (repository, url) = repository(&project);
@@ -414,7 +479,7 @@ fn what_cannot_be_a_pack_is_refused_with_the_reason() {
         ("part of hook", |pack| {
             fs::write(pack.join(".plugin/plugin.json"), r#"{"name": "secrets"}"#).unwrap();
         }),
-        ("and not what is expected", |pack| {
+        ("is expected", |pack| {
             let rules = pack.join("rules/guards.toml");
             let text = fs::read_to_string(&rules).unwrap();
             fs::write(&rules, text.replace("expect = \"pass\"", "expect = \"deny\"")).unwrap();

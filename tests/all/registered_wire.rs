@@ -187,6 +187,73 @@ async fn a_deadline_that_is_no_number_is_refused_at_each_door() {
     }
 }
 
+/// What Claude Code says before a tool, with the id that it gives the call.
+fn call_of_claude(id: Option<&str>) -> Value {
+    let mut call = json!({"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    if let Some(id) = id {
+        call["tool_use_id"] = json!(id);
+    }
+    json!({"type": "hook-bridge", "agent": "claude", "said": call.to_string()})
+}
+
+/// Sends a message whose answer comes later, and waits until the server has read it.
+async fn begin(asker: &mut SocketClient, message: &Value) {
+    send(asker, message).await;
+    assert_eq!(asker.ask(&json!({"type": "hook-list"})).await["type"], "hook-hooks");
+}
+
+async fn call_to(hooks: &mut SocketClient) -> Value {
+    let call = hooks.receive().await;
+    assert_eq!(call["type"], "hook-call", "{call}");
+    call
+}
+
+#[tokio::test]
+async fn a_call_that_an_agent_makes_twice_runs_hooks_once() {
+    let project = empty();
+    let served = SocketServed::start(&project, &[]).await;
+    let mut hooks = served.client().await;
+    registered(&mut hooks, "g").await;
+    let (mut first, mut second) = (served.client().await, served.client().await);
+    send(&mut first, &call_of_claude(Some("1"))).await;
+    let call = call_to(&mut hooks).await;
+    begin(&mut second, &call_of_claude(Some("1"))).await;
+    // Another call is none that came twice.
+    begin(&mut second, &call_of_claude(Some("2"))).await;
+    let other = call_to(&mut hooks).await;
+    send(&mut hooks, &answer(&call, "block")).await;
+    let (denied, repeated) = (first.receive().await, second.receive().await);
+    assert!(denied["stdout"].as_str().unwrap().contains("\"deny\""), "{denied}");
+    assert_eq!(denied["stdout"], repeated["stdout"]);
+    assert_ne!(denied["correlationId"], repeated["correlationId"]);
+    send(&mut hooks, &answer(&other, "continue")).await;
+    assert_eq!(second.receive().await["stdout"], "");
+
+    // Where the first one goes away, the second one is asked about.
+    send(&mut first, &call_of_claude(Some("3"))).await;
+    call_to(&mut hooks).await;
+    begin(&mut second, &call_of_claude(Some("3"))).await;
+    drop(first);
+    assert_eq!(hooks.receive().await["type"], "hook-call-cancelled");
+    let call = call_to(&mut hooks).await;
+    send(&mut hooks, &answer(&call, "block")).await;
+    let denied = second.receive().await;
+    assert!(denied["stdout"].as_str().unwrap().contains("\"deny\""), "{denied}");
+
+    // Without an id two calls may be the same and yet two.
+    let mut first = served.client().await;
+    send(&mut first, &call_of_claude(None)).await;
+    let one = call_to(&mut hooks).await;
+    begin(&mut second, &call_of_claude(None)).await;
+    let two = call_to(&mut hooks).await;
+    send(&mut hooks, &answer(&one, "continue")).await;
+    send(&mut hooks, &answer(&two, "block")).await;
+    assert_eq!(first.receive().await["stdout"], "");
+    let denied = second.receive().await;
+    assert!(denied["stdout"].as_str().unwrap().contains("\"deny\""), "{denied}");
+}
+
 #[tokio::test]
 async fn hooks_of_clients_are_told_of_by_the_server_and_by_commands_that_do_not_ask_it() {
     let project = Project::new();

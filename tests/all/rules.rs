@@ -25,6 +25,14 @@ const NO_DEPLOYS: &str = "[[rule]]\nid = \"deploy\"\nshell = { program = \"make\
     deny = \"deploys are for people\"\n";
 
 #[test]
+fn tests_of_packs_have_one_outcome_in_any_home_and_project() {
+    let project = Project::new();
+    assert_eq!(run(&project, &["add", "self-guard", "databases"]).status, 0);
+    let tested = run(&project, &["rules", "test"]);
+    assert_eq!(tested.status, 0, "{tested:?}");
+}
+
+#[test]
 fn a_pack_protects_every_project_without_a_script() {
     let project = Project::new();
     let added = run(&project, &["add", "shell-safety", "git-safety", "secrets"]);
@@ -301,6 +309,46 @@ fn a_command_is_tried_without_running_anything() {
 }
 
 #[test]
+fn files_of_one_name_are_told_apart_and_what_cannot_be_read_is_said_once() {
+    let project = Project::new();
+    project.write(".hooks/rules/team.toml", NO_DEPLOYS);
+    let own = project.home().join(".config/hooks/rules");
+    std::fs::create_dir_all(&own).unwrap();
+    let mine = NO_DEPLOYS.replace("deploys are for people", "I do not deploy");
+    std::fs::write(own.join("team.toml"), mine).unwrap();
+    let tried = run(&project, &["rules", "try", "make deploy"]);
+    for part in [
+        "deploys are for people",
+        "I do not deploy",
+        ".hooks/rules/team.toml",
+        ".config/hooks/rules/team.toml",
+    ] {
+        assert!(tried.stdout.contains(part), "{part}: {tried:?}");
+    }
+    let tried = run(&project, &["rules", "try", "$X"]);
+    assert_eq!(tried.stdout.matches("this cannot be read").count(), 1, "{tried:?}");
+    let (decision, reason) = decision(&project, "run_shell_command", &json!({ "command": "$X" }));
+    assert_eq!((&*decision, reason.matches("this cannot be read").count()), ("ask", 1), "{reason}");
+}
+
+#[test]
+fn an_explanation_names_the_rules_that_match() {
+    let project = Project::new();
+    run(&project, &["add", "git-safety"]);
+    let input = json!({ "tool_input": { "command": "git reset --hard" } }).to_string();
+    let arguments = ["explain", "BeforeTool", "--tool", "run_shell_command", "--input", &input];
+    let explained = run(&project, &arguments);
+    assert!(explained.stdout.contains("deny: "), "{explained:?}");
+    assert!(explained.stdout.contains("git-safety.toml:discard-changes"), "{explained:?}");
+    let explained = run(&project, &[&arguments[..], &["--json"]].concat());
+    let rules = explained.lines()[0]["rules"].clone();
+    assert!(rules[0].as_str().is_some_and(|rule| rule.contains("discard-changes")), "{rules}");
+    let input = json!({ "tool_input": { "command": "git status" } }).to_string();
+    let arguments = ["explain", "BeforeTool", "--tool", "run_shell_command", "--input", &input];
+    assert!(!run(&project, &arguments).stdout.contains("deny: "));
+}
+
+#[test]
 fn rules_hold_whatever_is_in_the_settings_beside_them() {
     let project = Project::new();
     project.write(".hooks/rules/team.toml", NO_DEPLOYS);
@@ -369,4 +417,26 @@ fn the_tests_in_a_project_s_rules_are_played_with_its_scenarios() {
     }
     let filtered = run(&project, &["test", "tests/a.toml", "--filter", "a"]);
     assert_eq!(filtered.status, 0, "{filtered:?}");
+}
+
+#[test]
+fn rules_of_all_projects_are_bounded_and_one_that_cannot_be_read_takes_no_other_with_it() {
+    let project = Project::new();
+    project.write(".hooks/rules/b.toml", NO_DEPLOYS);
+    std::os::unix::fs::symlink("nowhere", project.path().join(".hooks/rules/a.toml")).unwrap();
+    let checked = Hook::new(&project, &["check"]).run();
+    assert!(checked.stdout.contains("a.toml"), "{checked:?}");
+    assert!(!checked.stdout.contains("MiB"), "{checked:?}");
+    std::fs::remove_file(project.path().join(".hooks/rules/a.toml")).unwrap();
+    // Each of three folders, one in the other, has four megabytes.
+    let long = format!("{NO_DEPLOYS}\n# {}\n", "x".repeat(4_000_000));
+    for folder in ["", "in/", "in/in/"] {
+        project.write(&format!("{folder}.hooks/rules/long.toml"), &long);
+    }
+    let fired = Hook::new(&project, &["fire", "BeforeTool", "--tool", "read_file"]);
+    let fired = fired.directory("in/in").run();
+    assert_eq!(fired.status, 2, "{fired:?}");
+    assert!(fired.stdout.contains("longer than 8 MiB"), "{fired:?}");
+    let fired = Hook::new(&project, &["fire", "BeforeTool", "--tool", "read_file"]).run();
+    assert_eq!(fired.status, 0, "{fired:?}");
 }

@@ -31,7 +31,7 @@ pub fn hook_binary() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn hook_in_build_folder() -> PathBuf {
-    built(&["--package", "hook-cli"]).join("hook")
+    built().join("hook")
 }
 
 /// Links a binary into a folder of its own, whatever other tests do there at the same time.
@@ -90,17 +90,30 @@ impl Project {
 /// # Panics
 /// When it cannot be built.
 pub fn example(name: &str) -> PathBuf {
-    built(&["--package", "hook-bus", "--example", name]).join("examples").join(name)
+    built().join("examples").join(name)
 }
 
-/// Builds something of the workspace as these tests were built; the folder it is in.
+/// The programs that tests start, besides those of this package.
+const PROGRAMS: [&str; 6] = ["--bin", "hook", "--example", "agent", "--example", "modules"];
+
+/// Builds the programs as these tests were built; the folder they are in. With examples, cargo
+/// chooses the features of dependencies as in `cargo test --workspace`, and has nothing left to build.
+/// `HOOK_TEST_FEATURES` has the features that such a run was given.
+fn built() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(build)
+}
+
 #[expect(clippy::panic, reason = "without what is to be tested there is no test")]
-fn built(what: &[&str]) -> PathBuf {
+fn build() -> PathBuf {
     // The tests' own binary is in target/PROFILE/deps.
     let own = std::env::current_exe().unwrap_or_default();
     let folder = own.ancestors().nth(2).unwrap_or(Path::new(".")).to_path_buf();
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    build.args(["build", "--quiet"]).args(what).current_dir(workspace());
+    build.args(["build", "--quiet", "--workspace"]).args(PROGRAMS).current_dir(workspace());
+    if let Some(features) = std::env::var_os("HOOK_TEST_FEATURES") {
+        build.arg("--features").arg(features);
+    }
     // What cargo tells this test of its own package would have dependencies built again that look at it.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -113,7 +126,7 @@ fn built(what: &[&str]) -> PathBuf {
     }
     match build.status() {
         Ok(status) if status.success() => folder,
-        built => panic!("failed to build {what:?}: {built:?}"),
+        built => panic!("failed to build {PROGRAMS:?}: {built:?}"),
     }
 }
 

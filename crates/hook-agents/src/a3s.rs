@@ -259,6 +259,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     checked: None,
     never_asks: &[],
+    program: None,
 };
 
 /// Reads a hook's answer: an action on standard output, or exit code 2 for a block.

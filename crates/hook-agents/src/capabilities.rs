@@ -16,12 +16,6 @@ pub(super) const NONE: &str = "–";
 pub(super) const SAMPLE_REASON: &str = "why";
 
 impl Agent {
-    /// Returns the events that `hook connect` registers.
-    pub(super) fn connected_events(&self) -> impl Iterator<Item = &'static AgentEvent> {
-        let built_in = |event: &&AgentEvent| matches!(event.native, NativeEvent::BuiltIn(_));
-        self.events.iter().filter(built_in).filter(|event| !event.is_unconnected)
-    }
-
     fn render_for(&self, event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
         self.render(event, verdict)
     }
@@ -118,28 +112,6 @@ pub(super) fn context_effect(agent: &Agent, event: &AgentEvent) -> String {
 pub(super) fn message_effect(agent: &Agent, event: &AgentEvent) -> String {
     let message_verdict = Verdict { system_message: Some(SAMPLE_REASON), ..Verdict::proceed() };
     yes_or_lost(agent.supports(event, &message_verdict))
-}
-
-/// Returns the effect of a hook's exit code and output.
-pub(super) fn outcome(
-    agent: &Agent,
-    event: &AgentEvent,
-    process: &ProcessOutput<'_>,
-) -> &'static str {
-    let answer = agent.read(event, process);
-    let output = answer.output.unwrap_or_default();
-    let denies = matches!(output.decision, Some(Decision::Deny | Decision::Block));
-    let specific = output.hook_specific_output.as_ref();
-    match () {
-        () if denies && block_means(event).is_some() => "a block",
-        () if specific.is_some_and(|fields| fields.get("additionalContext").is_some()) => {
-            "context for the model"
-        }
-        () if specific.is_some_and(|fields| fields.get("worktreePath").is_some()) => "the path",
-        () if output.system_message.is_some() => "the user is told",
-        () if answer.failure.is_some() => "a failed run",
-        () => "nothing",
-    }
 }
 
 /// Returns the effect of an agent's answer on other agents.

@@ -392,6 +392,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     checked: Some(Checked { version: "2.1.330", date: "2026-11", seen: true }),
     never_asks: &[],
+    program: None,
 };
 
 /// Fields of `hookSpecificOutput` that only Claude Code has.

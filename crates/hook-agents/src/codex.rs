@@ -219,10 +219,12 @@ pub(super) static AGENT: Agent = Agent {
         "Other events' text on standard output is nothing; `Stop`, `SubagentStop` and `Interrupt` want an object.",
         "A matcher of only letters, digits, `_` and `|` is a list of names. `apply_patch` is matched as `Edit` and `Write`, too, and `spawn_agent` as `Agent`.",
         "`PostToolUse` runs after a command that failed, too. `SessionEnd` and `Interrupt` wait three seconds at most.",
+        "A value of another type, an unknown `type`, or a key beside `description` and `hooks` makes Codex run none of a file's hooks; in `config.toml` it does not start. `hook check` says so, and `hook connect` writes no entry there.",
         "A hook is run once its hash is in `config.toml`, as `/hooks` writes it; a changed one is skipped without a word.",
     ],
     checked: Some(Checked { version: "0.169.0", date: "2026-11", seen: true }),
     never_asks: &[],
+    program: None,
 };
 
 /// The allowed top-level fields of an answer. Any other field makes the whole answer invalid.

@@ -8,6 +8,15 @@ use hook_settings::language::{ForeignHook, OriginalMessage};
 use super::table::{Agent, AgentEvent, BaseField, Coverage, NativeEvent, with_field};
 use super::{self as agents};
 
+/// The start of the names of a tool's arguments among the fields of an event.
+pub(super) const ARGUMENT: &str = "tool_input.";
+
+/// The name of the field with the server of an MCP tool, for agents that send it beside the tool.
+pub(super) const MCP_SERVER: &str = "mcp_server";
+
+/// The name of the argument with the edits of a file.
+const EDITS: &str = "tool_input.edits";
+
 /// Returns the input of a hook for an event.
 pub(super) fn foreign_input(
     agent: &Agent,
@@ -116,14 +125,19 @@ fn from_native(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<
     let tool = tool_name(&input.payload).zip(input.payload.tool_input());
     let tool = tool.map(|(name, arguments)| agent.foreign_call(Some(event), name, arguments));
     let computed = |name: &str| event.foreign_value.and_then(|value| value(name, &native_fields));
+    let server = tool.as_ref().and_then(|(name, _)| mcp_parts(agent, event, name));
     for (our_name, foreign_name) in event.fields {
         let value = match (*our_name, &tool) {
-            ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
+            (MCP_SERVER, _) => server.map(|(server, _)| RawJson::from_text(server)),
+            ("tool_name", Some((name, _))) => {
+                Some(RawJson::from_text(server.map_or(name, |(_, tool)| tool)))
+            }
             ("tool_input", Some((_, arguments))) => {
                 computed(foreign_name).or_else(|| Some(arguments.clone().into()))
             }
-            (name, Some((_, arguments))) if name.starts_with("tool_input.") => {
-                arguments.fields().get(&name["tool_input.".len()..]).cloned()
+            (EDITS, Some((_, arguments))) => edits(&arguments.fields()),
+            (name, Some((_, arguments))) if name.starts_with(ARGUMENT) => {
+                arguments.fields().get(&name[ARGUMENT.len()..]).cloned()
             }
             (name, _) => computed(foreign_name).or_else(|| field_at(&native_fields, name)),
         };
@@ -157,16 +171,45 @@ fn from_native(agent: &Agent, event: &AgentEvent, input: &EventInput) -> Option<
     Some(foreign_fields.to_raw())
 }
 
-/// Returns a field; after a dot, a field of that field.
-pub(super) fn field_at(fields: &JsonObject, name: &str) -> Option<RawJson> {
-    match name.split_once('.') {
-        Some((outer, inner)) => fields.get(outer)?.to_object().ok()?.get(inner).cloned(),
-        None => fields.get(name).cloned(),
-    }
+/// Returns the server and the name of an MCP tool for an event that has both.
+fn mcp_parts<'n>(agent: &Agent, event: &AgentEvent, name: &'n str) -> Option<(&'n str, &'n str)> {
+    event.fields.iter().find(|(native, _)| *native == MCP_SERVER)?;
+    name.strip_prefix(agent.mcp.0)?.split_once(agent.mcp.1)
 }
 
-/// Sets a field, or, after a dot, a field of that field.
+/// Returns the edits of a call: those that it has, the replacement, or all of the written content.
+fn edits(arguments: &JsonObject) -> Option<RawJson> {
+    if let Some(edits) = arguments.get("edits") {
+        return Some(edits.clone());
+    }
+    let old = arguments.get("old_string").cloned();
+    let new = arguments.get("new_string").or_else(|| arguments.get("content"))?;
+    let mut edit = JsonObject::new();
+    edit.insert("old_string", old.unwrap_or_else(|| RawJson::from_text("")));
+    edit.insert("new_string", new.clone());
+    Some(RawJson::from_items([&edit.to_raw().into()]))
+}
+
+/// The text between the places of a field, of which versions of an agent use one or another.
+const OR: &str = " or ";
+
+/// Returns the names of the outer fields of a field's places.
+pub(super) fn outer_names(name: &str) -> impl Iterator<Item = &str> {
+    name.split(OR).map(|place| place.split_once('.').map_or(place, |(outer, _)| outer))
+}
+
+/// Returns a field at the first of its places that has it; after a dot, a field of that field.
+pub(super) fn field_at(fields: &JsonObject, name: &str) -> Option<RawJson> {
+    name.split(OR).find_map(|place| match place.split_once('.') {
+        Some((outer, inner)) => fields.get(outer)?.to_object().ok()?.get(inner).cloned(),
+        None => fields.get(place).cloned(),
+    })
+}
+
+/// Sets a field where it is, or else at the first of its places.
 fn insert_at(object: &mut JsonObject, name: &str, value: RawJson) {
+    let is_there = |place: &&str| field_at(object, place).is_some();
+    let name = name.split(OR).find(is_there).or_else(|| name.split(OR).next()).unwrap_or(name);
     let Some((outer, inner)) = name.split_once('.') else { return object.insert(name, value) };
     let fields = object.get(outer).and_then(|field| field.to_object().ok());
     let mut fields = fields.unwrap_or_default();
@@ -236,10 +279,14 @@ pub(super) fn to_native(
             BaseField::Event | BaseField::Milliseconds | BaseField::Empty => {}
         }
     }
-    let foreign_tool = |fields: &JsonObject| {
-        let name = event.fields.iter().find(|(native, _)| *native == "tool_name")?.1;
-        field_at(fields, name)?.to_text()
+    let text_of = |native: &str| {
+        let name = event.fields.iter().find(|(known, _)| *known == native)?.1;
+        field_at(&fields, name)?.to_text()
     };
+    let foreign_tool = text_of("tool_name").map(|name| match text_of(MCP_SERVER) {
+        Some(server) => format!("{}{server}{}{name}", agent.mcp.0, agent.mcp.1),
+        None => name,
+    });
     let arguments = event.fields.iter().find(|(native, _)| *native == "tool_input");
     let sent = arguments.and_then(|(_, foreign)| field_at(&fields, foreign));
     let sent = sent.as_ref();
@@ -251,7 +298,7 @@ pub(super) fn to_native(
         arguments.insert("command", sent.clone());
         Some(arguments.to_raw())
     });
-    let tool = match (foreign_tool(&fields), arguments) {
+    let tool = match (foreign_tool, arguments) {
         (Some(name), arguments) => {
             Some(agent.native_call(Some(event), &name, &arguments.unwrap_or_else(RawObject::empty)))
         }
@@ -259,21 +306,20 @@ pub(super) fn to_native(
             let mut arguments = JsonObject::new();
             for (native_name, foreign_name) in event.fields {
                 if let (Some(argument), Some(value)) =
-                    (native_name.strip_prefix("tool_input."), fields.get(foreign_name))
+                    (native_name.strip_prefix(ARGUMENT), field_at(&fields, foreign_name))
                 {
-                    arguments.insert(argument, value.clone());
+                    arguments.insert(argument, value);
                 }
             }
             (tool.to_owned(), arguments.to_raw())
         }),
     };
     for (native_name, foreign_name) in event.fields {
-        // A name with a dot is part of a field.
-        known.push(foreign_name.split_once('.').map_or(foreign_name, |(outer, _)| outer));
+        known.extend(outer_names(foreign_name));
         let value = match (*native_name, &tool) {
             ("tool_name", Some((name, _))) => Some(RawJson::from_text(name)),
             ("tool_input", Some((_, arguments))) => Some(arguments.clone().into()),
-            (name, _) if name.contains('.') => None,
+            (name, _) if name.contains('.') || name == MCP_SERVER => None,
             ("error", _) => field_at(&fields, foreign_name).as_ref().map(error_text),
             ("prompt", _) => field_at(&fields, foreign_name).map(prompt_text),
             ("is_error", _) if *foreign_name == "result.success" => field_at(&fields, foreign_name)

@@ -13,8 +13,8 @@ use super::paths::{Plugins, SettingsPaths};
 use super::syntax::Comments;
 use super::table::{
     Agent, AgentEvent, BaseField, Checked, Consent, ConsentForm, Coverage, Directory, Entry,
-    ExitTwo, Expansion, Family, Layout, MatcherRule, Reach, SettingsForm, Subject, Timeouts, Tool,
-    Variable, WindowsShell, sample_answer, tool,
+    ExitTwo, Expansion, Family, Layout, MatcherRule, Reach, SettingsForm, Since, Subject, Timeouts,
+    Tool, Variable, WindowsShell, sample_answer, tool,
 };
 use super::verdict::{AgentResponse, Verdict, put};
 
@@ -62,6 +62,9 @@ const OWN_TOOLS: &[Tool] = &[
     tool("grep_search", "rg"),
     tool("write_todos", "update_todo"),
 ];
+
+/// The event of a prompt, which a hook may answer instead of the model.
+const PROMPT: &str = "userPromptSubmitted";
 
 /// An event in Copilot's own form.
 const fn own_form(event: AgentEvent) -> AgentEvent {
@@ -143,6 +146,8 @@ const EVENTS: &[AgentEvent] = &[
     })),
     own_form(AgentEvent {
         fields: &[("prompt", "prompt")],
+        blocks: true,
+        since: &[Since { part: Some("deny"), version: "1.0.78" }],
         ..AgentEvent::new("userPromptSubmitted", Event::BeforeAgent)
     }),
     claude_form(AgentEvent {
@@ -358,6 +363,11 @@ pub(super) static AGENT: Agent = Agent {
             "GitHub Copilot hooks reference (2026)",
         ),
         sample_answer(
+            "userPromptSubmitted",
+            r#"{"handled":true,"responseContent":"not here"}"#,
+            "Copilot CLI's changelog: the model is not asked, from 1.0.78 on",
+        ),
+        sample_answer(
             "agentStop",
             r#"{"decision":"block","reason":"go on"}"#,
             "GitHub Copilot hooks reference (2026)",
@@ -373,6 +383,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     checked: Some(Checked { version: "1.0.102", date: "2026-11", seen: true }),
     never_asks: &[],
+    program: None,
 };
 
 /// Matches like Copilot: an expression for the whole text. Events with Claude Code's names also
@@ -526,6 +537,12 @@ fn read_output(event: &AgentEvent, fields: &JsonObject) -> HookOutput {
             Some("allow") => output.decision = Some(Decision::Allow),
             _ => {}
         }
+    } else if is_named(event, PROMPT) {
+        // The answer takes the model's place.
+        if fields.get("handled").and_then(RawJson::to_bool) == Some(true) {
+            output.decision = Some(Decision::Deny);
+            output.reason = text("responseContent");
+        }
     } else if event.blocks && text("decision").as_deref() == Some("block") {
         output.decision = Some(Decision::Deny);
         output.reason = text("reason");
@@ -552,6 +569,12 @@ pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse
         put(&mut answer, "behavior", behavior);
         put(&mut answer, "message", verdict.forbids().then(|| verdict.reason_or_default()));
         verdict.copy_fields(&["interrupt"], &mut answer);
+    } else if is_named(event, PROMPT) && refuses {
+        answer.insert("handled", RawJson::from_bool(true));
+        put(&mut answer, "responseContent", Some(verdict.reason_or_default()));
+        // Read in its changelog, and not seen: the user learns of a refusal in any case.
+        let stderr = verdict.reason_or_default().to_owned();
+        return AgentResponse { stderr, ..AgentResponse::json(&answer) };
     } else if event.blocks && refuses && !verdict.stops() {
         put(&mut answer, "decision", Some("block"));
         put(&mut answer, "reason", Some(verdict.reason_or_default()));

@@ -119,8 +119,6 @@ const EVENTS: &[AgentEvent] = &[
         coverage: Coverage::Tools(&["replace", "write_file"]),
         subject: Subject::Constant("Write"),
         fields: &[("tool_input.file_path", "file_path"), ("tool_input.edits", "edits")],
-        foreign_value: Some(cursor_values::file_field),
-        extra_fields: &["edits"],
         defaults: &[("tool_response", "\"\"")],
         is_unconnected: true,
         ..AgentEvent::new("afterFileEdit", Event::AfterTool)
@@ -355,6 +353,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     checked: None,
     never_asks: &[],
+    program: None,
 };
 
 /// Matches by an expression. In Claude Code's form, tools also have Claude's names.

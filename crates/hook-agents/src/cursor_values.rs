@@ -15,7 +15,6 @@ const MAX_CONTENT_BYTES: u64 = 1 << 20;
 pub(super) fn file_field(name: &str, native: &JsonObject) -> Option<RawJson> {
     match name {
         "content" => Some(RawJson::from_text(&content(native))),
-        "edits" => edits(&arguments(native)),
         "attachments" => Some(RawJson::from_items([])),
         _ => None,
     }
@@ -98,19 +97,6 @@ fn content(native: &JsonObject) -> String {
     // After a read error, keep the bytes read so far.
     let _ = file.take(MAX_CONTENT_BYTES).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Returns the edits of a call: the replacement, or all of the written content.
-fn edits(arguments: &JsonObject) -> Option<RawJson> {
-    if let Some(edits) = arguments.get("edits") {
-        return Some(edits.clone());
-    }
-    let old = arguments.get("old_string").cloned();
-    let new = arguments.get("new_string").or_else(|| arguments.get("content"))?;
-    let mut edit = JsonObject::new();
-    edit.insert("old_string", old.unwrap_or_else(|| RawJson::from_text("")));
-    edit.insert("new_string", new.clone());
-    Some(RawJson::from_items([&edit.to_raw().into()]))
 }
 
 /// Returns a value as JSON text; a string as it is.

@@ -3,10 +3,12 @@
 use hook_json::JsonObject;
 use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 
+use super::edit_error::ForeignEditError;
 use super::table::{Agent, AgentEvent, Family, MatcherRule};
 use super::verdict::{AgentResponse, Verdict};
 use super::{
-    a3s, claude, codex, copilot, cursor, gemini, llxprt, matching, pi, qwen, templates, vscode,
+    a3s, claude, codex, codex_file, copilot, cursor, gemini, llxprt, matching, pi, qwen, templates,
+    vscode,
 };
 
 impl Agent {
@@ -24,6 +26,15 @@ impl Agent {
             Family::Qwen => qwen::read_answer(event, process),
             Family::Vscode => vscode::read_answer(event, process),
             Family::Templates => templates::read_answer(event, process),
+        }
+    }
+
+    /// Returns the mistake for which the agent itself refuses a settings file, given as JSON.
+    pub(super) fn mistake(&self, text: &str, is_toml: bool) -> Option<ForeignEditError> {
+        match (self.family, is_toml) {
+            (Family::Codex, true) => codex_file::mistake_in_toml(text),
+            (Family::Codex, false) => codex_file::mistake_in_json(text),
+            _ => None,
         }
     }
 

@@ -11,12 +11,20 @@ use super::entry_command::{bridge_call, command_of};
 use super::entry_list;
 use super::syntax::without_comments;
 use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm, WindowsShell};
+use super::yaml_entries;
 
 /// The start of a file that an earlier version created.
 const LEGACY_START: &str = "{\"hooks\"";
 
 /// The timeout of an agent for `hook bridge`, in seconds.
 pub(super) const BRIDGE_TIMEOUT_SECS: u64 = 120;
+
+/// The format of a file to whose end entries are added.
+#[derive(Debug, Clone, Copy)]
+enum EntryList {
+    Toml,
+    Yaml,
+}
 
 impl Agent {
     /// Returns the agent's events that call `hook bridge`, each with its native event.
@@ -40,7 +48,8 @@ impl Agent {
     /// text, creates one.
     ///
     /// # Errors
-    /// Returns an error if the text is not JSON, or another value is in the way.
+    /// Returns an error if the text is not JSON, the agent itself would refuse it, or another value is
+    /// in the way.
     pub fn connected(
         &self,
         existing: Option<&str>,
@@ -50,15 +59,29 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return with_commands(parts, existing, events, command);
         }
-        if self.lists_entries() {
-            return entry_list::connected(self, existing.unwrap_or_default(), events, command);
+        if let Some((before, after)) = self.script() {
+            let is_foreign = |text: &str| self.connections(text).is_ok_and(|it| it.is_empty());
+            let event = events.first().copied().unwrap_or_default();
+            return match existing.is_some_and(is_foreign) {
+                true => Err(not_generated("nothing was written")),
+                false => Ok(format!("{before}{}{after}", command(event))),
+            };
+        }
+        let text = existing.unwrap_or_default();
+        match self.entry_list() {
+            Some(EntryList::Toml) => return entry_list::connected(self, text, events, command),
+            Some(EntryList::Yaml) => return yaml_entries::connected(self, text, events, command),
+            None => {}
         }
         let empty_file = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
         let mut text = match existing {
             Some(text) => text.to_owned(),
             None => empty_file(),
         };
-        // First remove entries for another binary or other events.
+        if let Some(ForeignEditError { at, message }) = self.mistake(&text, false) {
+            let message = format!("{} would run no hook of it: {message}", self.title);
+            return Err(ForeignEditError { at, message });
+        }
         let is_connected = |text: &str| -> Result<bool, ForeignEditError> {
             let found = self.connections(text)?;
             let wanted = events.iter().map(|event| ((*event).to_owned(), command(event)));
@@ -72,6 +95,7 @@ impl Agent {
             let known = events.iter().filter_map(|event| self.event(event));
             return Ok(self.render_file(known.map(|event| (event, command(event.name)))));
         }
+        // First remove entries for another binary or other events.
         text = self.disconnected(&text)?;
         for event in events {
             let Some(event) = self.event(event) else { continue };
@@ -86,7 +110,10 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return commands_in(parts, text).is_some();
         }
-        if self.lists_entries() {
+        if self.writes_scripts() {
+            return self.connections(text).is_ok_and(|found| !found.is_empty());
+        }
+        if self.entry_list().is_some() {
             return self.disconnected(text).is_ok_and(|remaining| remaining.is_empty());
         }
         if self.is_rendered_file(text) {
@@ -108,8 +135,16 @@ impl Agent {
                 false => Err(not_generated("remove it by hand, or connect again")),
             };
         }
-        if self.lists_entries() {
-            return entry_list::disconnected(self, text);
+        if self.writes_scripts() {
+            return match self.is_created_file(text) {
+                true => Ok(String::new()),
+                false => Err(not_generated("it is left as it is")),
+            };
+        }
+        match self.entry_list() {
+            Some(EntryList::Toml) => return entry_list::disconnected(self, text),
+            Some(EntryList::Yaml) => return yaml_entries::disconnected(self, text),
+            None => {}
         }
         if self.is_rendered_file(text) {
             return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
@@ -131,10 +166,14 @@ impl Agent {
             fields => format!("  {fields},\n"),
         };
         let indent = if self.is_bare() { "" } else { "  " };
+        let is_list = self.layout.event_key.is_some();
         let lines: Vec<String> = entries
             .map(|(event, command)| {
                 let (name, element) = (quoted(event.name), self.element(event, &command));
-                format!("{indent}  {name}: [\n{indent}    {element}\n{indent}  ]")
+                match is_list {
+                    true => format!("{indent}  {element}"),
+                    false => format!("{indent}  {name}: [\n{indent}    {element}\n{indent}  ]"),
+                }
             })
             .collect();
         let lines = lines.join(",\n");
@@ -142,7 +181,8 @@ impl Agent {
             return format!("{{\n{lines}\n}}{ending}");
         }
         let wrapper = quoted(self.layout.wrapper);
-        format!("{{\n{fields}  {wrapper}: {{\n{lines}\n  }}\n}}{ending}")
+        let (open, close) = if is_list { ("[", "]") } else { ("{", "}") };
+        format!("{{\n{fields}  {wrapper}: {open}\n{lines}\n  {close}\n}}{ending}")
     }
 
     /// Checks whether a text is such a file.
@@ -161,24 +201,67 @@ impl Agent {
         if let Some(parts) = self.extension() {
             return Ok(commands_in(parts, text).unwrap_or_default());
         }
-        if self.lists_entries() {
-            return entry_list::connections(self, text);
+        if let Some((before, after)) = self.script() {
+            let command = text.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            let command = command.filter(|command| !command.contains('\n'));
+            let called = command.and_then(|command| Some((bridge_call(command)?, command)));
+            let own = called.filter(|((agent, _), _)| agent.name == self.name);
+            let found = own.map(|((_, event), command)| (event.to_owned(), command.to_owned()));
+            return Ok(found.into_iter().collect());
+        }
+        match self.entry_list() {
+            Some(EntryList::Toml) => return entry_list::connections(self, text),
+            Some(EntryList::Yaml) => return Ok(yaml_entries::connections(self, text)),
+            None => {}
         }
         let Some(hooks) = self.hooks_of(&self.root_of(text)?)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for (event, list) in object(&hooks, "hooks")?.iter() {
+        for (event, list) in self.lists(&hooks)? {
             for element in list.to_items().unwrap_or_default() {
+                let event = self.event_of(event.as_deref(), &element);
                 found.extend(
-                    self.commands(&element, event).map(|command| (event.to_owned(), command)),
+                    self.commands(&element, &event).map(|command| (event.clone(), command)),
                 );
             }
         }
         Ok(found)
     }
 
+    /// Returns the mistake for which the agent itself refuses these settings, and runs none of their
+    /// hooks.
+    pub fn refusal(&self, text: &str) -> Option<String> {
+        self.mistake(text, false).map(|mistake| mistake.message)
+    }
+
+    /// Returns the lists of hooks, each with its event, or the only one, whose hooks name their events.
+    fn lists(&self, hooks: &RawJson) -> Result<Vec<(Option<String>, RawJson)>, ForeignEditError> {
+        if self.layout.event_key.is_some() {
+            return Ok(vec![(None, hooks.clone())]);
+        }
+        let events = object(hooks, "hooks")?;
+        Ok(events.iter().map(|(event, list)| (Some(event.to_owned()), list.clone())).collect())
+    }
+
+    /// Returns the event of an item of a list: the list's, or the one that it names.
+    fn event_of(&self, event: Option<&str>, item: &RawJson) -> String {
+        let named = || item.to_object().ok()?.get(self.layout.event_key?)?.to_text();
+        event.map(str::to_owned).or_else(named).unwrap_or_default()
+    }
+
     /// Returns `true` if the agent calls hooks through an extension that `hook connect` writes.
     pub fn uses_extension(&self) -> bool {
         self.extension().is_some()
+    }
+
+    /// Returns `true` if the agent's hooks are programs with the names of events: the file of its entries is a folder
+    /// with a script for each.
+    pub fn writes_scripts(&self) -> bool {
+        self.script().is_some()
+    }
+
+    /// Returns the text of a script before and after its command, if the agent's hooks are scripts.
+    fn script(&self) -> Option<(&'static str, &'static str)> {
+        self.entry.as_ref()?.new_file.split_once("@@COMMAND@@")
     }
 
     /// Returns the extension's text before and after its commands, if the agent uses one.
@@ -193,7 +276,9 @@ impl Agent {
         let inner = fields.get("hooks").and_then(RawJson::to_items).unwrap_or_default();
         // A group that also has a hook of the user's belongs to the user.
         let inner = if inner.len() > 1 { Vec::new() } else { inner };
-        let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain([fields]);
+        let action = self.layout.action_key.and_then(|key| fields.get(key)?.to_object().ok());
+        let own = [action.unwrap_or(fields)];
+        let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain(own);
         let commands = hooks.filter_map(|hook| command_of(&hook));
         commands.filter(move |command| {
             bridge_call(command)
@@ -206,21 +291,26 @@ impl Agent {
         let root = self.root_of(text)?;
         let plain = &*without_comments(text, self.comments);
         let Some(hooks) = self.hooks_of(&root)? else { return Ok(None) };
-        for (event, list) in object(&hooks, "hooks")?.iter() {
+        for (event, list) in self.lists(&hooks)? {
             let items = list.to_items().unwrap_or_default();
-            let is_entry = |item: &RawJson| self.commands(item, event).next().is_some();
+            let is_entry = |item: &RawJson| {
+                let event = self.event_of(event.as_deref(), item);
+                self.commands(item, &event).next().is_some()
+            };
             let Some(index) = items.iter().position(is_entry) else { continue };
             if items.len() > 1 {
-                return Ok(Some(removal_range(list, &items, index)));
+                return Ok(Some(removal_range(&list, &items, index)));
             }
             // Remove an event with its only entry, and `hooks` with its only event, unless they
             // were empty before.
-            if was_empty(text, list) {
+            if was_empty(text, &list) {
                 return Ok(items.first().map(|only| list.range().start + 1..only.range().end));
             }
-            let events = object(&hooks, "hooks")?;
-            if events.len() > 1 || self.is_bare() || was_empty(text, &hooks) {
-                return Ok(Some(member_removal_range(plain, &hooks, &events, event)));
+            if let Some(event) = event {
+                let events = object(&hooks, "hooks")?;
+                if events.len() > 1 || self.is_bare() || was_empty(text, &hooks) {
+                    return Ok(Some(member_removal_range(plain, &hooks, &events, &event)));
+                }
             }
             return Ok(Some(member_removal_range(
                 plain,
@@ -237,20 +327,28 @@ impl Agent {
         self.entry.as_ref().is_some_and(|entry| self.layout.is_bare(Path::new(entry.file)))
     }
 
-    /// Checks whether the entries are in a list of a TOML file.
-    fn lists_entries(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.file.ends_with(".toml"))
+    /// Returns the format of a file to whose end the entries are added, if it is no JSON.
+    fn entry_list(&self) -> Option<EntryList> {
+        match Path::new(self.entry.as_ref()?.file).extension()?.to_str()? {
+            "toml" => Some(EntryList::Toml),
+            "yaml" => Some(EntryList::Yaml),
+            _ => None,
+        }
     }
 
-    /// Returns the object of events, if there is one.
+    /// Returns the object of events, or the list of hooks that name them, if there is one.
     fn hooks_of(&self, root: &RawJson) -> Result<Option<RawJson>, ForeignEditError> {
         if self.is_bare() {
             return Ok(Some(root.clone()));
         }
         let hooks = object(root, "settings")?.get(self.layout.wrapper).cloned();
+        let (kind, name) = match self.layout.event_key {
+            Some(_) => (JsonKind::Array, "an array"),
+            None => (JsonKind::Object, "an object"),
+        };
         match hooks {
-            Some(hooks) if hooks.kind() != JsonKind::Object => {
-                Err(wrong_type(&hooks, self.layout.wrapper, "an object"))
+            Some(hooks) if hooks.kind() != kind => {
+                Err(wrong_type(&hooks, self.layout.wrapper, name))
             }
             hooks => Ok(hooks),
         }
@@ -265,7 +363,11 @@ impl Agent {
         let element = self.element(event, command);
         let root = self.root_of(text)?;
         let list = format!("[{element}]");
+        let is_list = self.layout.event_key.is_some();
         let Some(hooks) = self.hooks_of(&root)? else {
+            if is_list {
+                return Ok(with_member(text, &root, self.layout.wrapper, &list));
+            }
             let hooks = match whitespace_after(text, root.range().start + 1).rsplit_once('\n') {
                 // Format like the members around it.
                 Some((_, indent)) if !object(&root, "settings")?.is_empty() => {
@@ -276,11 +378,14 @@ impl Agent {
             };
             return Ok(with_member(text, &root, self.layout.wrapper, &hooks));
         };
-        let events = object(&hooks, "hooks")?;
-        let Some(known) = events.get(event.name) else {
+        let known = match is_list {
+            true => Some(hooks.clone()),
+            false => object(&hooks, "hooks")?.get(event.name).cloned(),
+        };
+        let Some(known) = known else {
             return Ok(with_member(text, &hooks, event.name, &list));
         };
-        let items = known.to_items().ok_or_else(|| wrong_type(known, event.name, "an array"))?;
+        let items = known.to_items().ok_or_else(|| wrong_type(&known, event.name, "an array"))?;
         let mut text = text.to_owned();
         match items.last() {
             Some(last) => {
@@ -314,9 +419,12 @@ impl Agent {
     /// Returns an entry as a hook.
     pub(super) fn entry_hook(&self, event: &AgentEvent, command: &str) -> JsonObject {
         let mut hook = JsonObject::new();
-        match self.layout.event_key {
-            Some(key) => hook.insert(key, RawJson::from_text(event.name)),
-            None => hook.insert("type", RawJson::from_text("command")),
+        let mut action = JsonObject::new();
+        if let Some(key) = self.layout.event_key {
+            hook.insert(key, RawJson::from_text(event.name));
+        }
+        if self.layout.is_typed {
+            action.insert("type", RawJson::from_text("command"));
         }
         let (program, arguments) = self.written(command);
         let key = match self.name {
@@ -324,15 +432,19 @@ impl Agent {
             "copilot" => "bash",
             _ => "command",
         };
-        hook.insert(key, RawJson::from_text(program));
+        action.insert(key, RawJson::from_text(program));
         if let Some(arguments) = arguments {
             let arguments: Vec<RawJson> = arguments.map(RawJson::from_text).collect();
-            hook.insert("args", RawJson::from_items(&arguments));
+            action.insert("args", RawJson::from_items(&arguments));
         }
-        let timeout = self.timeout.keys.first().copied().unwrap_or("timeout");
-        let seconds = bridge_timeout_secs(event);
-        let units = seconds * 1_000 / self.timeout.unit.max(1);
-        hook.insert(timeout, RawJson::from_u64(units));
+        match self.layout.action_key {
+            Some(key) => hook.insert(key, action.to_raw()),
+            None => hook.merge(&action),
+        }
+        if let Some(timeout) = self.timeout.keys.first() {
+            let units = bridge_timeout_secs(event) * 1_000 / self.timeout.unit.max(1);
+            hook.insert(*timeout, RawJson::from_u64(units));
+        }
         for entry in self.entry.iter() {
             let fail_closed = if event.is_refusable() { entry.fail_closed } else { &[] };
             for (name, value) in entry.fields.iter().chain(fail_closed) {
@@ -511,34 +623,52 @@ fn member_removal_range(
 
 #[cfg(test)]
 mod tests {
+    use super::EntryList;
     use crate::{agent, agents};
 
     #[test]
     fn what_is_put_in_is_taken_out_again_to_the_byte() {
         let with_settings = |agent: &&crate::Agent| {
-            agent.entry().is_some() && agent.extension().is_none() && !agent.lists_entries()
+            let has_file = agent.entry().is_some() && agent.extension().is_none();
+            has_file && !agent.writes_scripts() && agent.entry_list().is_none()
         };
         for agent in agents().iter().copied().filter(with_settings) {
             let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
             let first = events[0];
-            for text in [
-                "{}".to_owned(),
-                "{ }\n".to_owned(),
-                "{\"a\": [1, 2]}\n".to_owned(),
+            let mut texts =
+                vec!["{}".to_owned(), "{ }\n".to_owned(), "{\"a\": [1, 2]}\n".to_owned()];
+            texts.extend(match agent.layout.event_key {
+                Some(key) => vec![
+                    "{\r\n\t\"hooks\": [\r\n\t]\r\n}\r\n".to_owned(),
+                    format!("{{\"hooks\": [{{\"{key}\": \"{first}\", \"action\": {{\"command\": \"a\"}}}}], \"z\": 0}}"),
+                ],
+                None => vec![
                 "{\r\n\t\"a\": 1,\r\n\t\"hooks\": {\"x\": []}\r\n}\r\n".to_owned(),
                 "{\n  \"hooks\": {\n    \"Other\": [\n      {\"hooks\": []}\n    ]\n  },\n  \"z\": 0\n}\n".to_owned(),
                 format!("{{\"hooks\":{{\"{first}\":[{{\"command\":\"mine\",\"hooks\":[]}}]}}}}"),
                 format!("{{\n  \"hooks\": {{\n    \"{first}\": [\n      {{\"command\": \"a\"}},\n      {{\"command\": \"b\"}}\n    ]\n  }}\n}}"),
-            ] {
+                ],
+            });
+            texts.retain(|text| agent.refusal(text).is_none());
+            for text in texts {
                 let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.name());
                 let connected = agent.connected(Some(&text), &events, &command).unwrap();
-                assert_eq!(agent.connections(&connected).unwrap().len(), events.len(), "{connected}");
+                assert_eq!(
+                    agent.connections(&connected).unwrap().len(),
+                    events.len(),
+                    "{connected}"
+                );
                 assert_eq!(
                     agent.connected(Some(&connected), &events, &command).unwrap(),
                     connected,
                     "twice is once"
                 );
-                assert_eq!(agent.disconnected(&connected).unwrap(), text, "{}\n{connected}", agent.name());
+                assert_eq!(
+                    agent.disconnected(&connected).unwrap(),
+                    text,
+                    "{}\n{connected}",
+                    agent.name()
+                );
                 // An entry for another binary replaces the first.
                 let other = |event: &str| format!("/opt/hook bridge {} {event}", agent.name());
                 let moved = agent.connected(Some(&connected), &events, &other).unwrap();
@@ -555,7 +685,9 @@ mod tests {
 
     #[test]
     fn a_list_of_toml_tables_is_put_in_and_taken_out_again_to_the_byte() {
-        for agent in agents().iter().filter(|agent| agent.lists_entries()) {
+        for agent in
+            agents().iter().filter(|agent| matches!(agent.entry_list(), Some(EntryList::Toml)))
+        {
             let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
             let command = |event: &str| format!("'/a \"b/hook' bridge {} {event}", agent.name());
             let key = agent.layout.event_key.unwrap();
@@ -587,6 +719,28 @@ mod tests {
             let made = agent.connected(None, &events, &command).unwrap();
             let changed = made.replace("timeout = 120", "timeout = 60");
             assert!(agent.disconnected(&changed).is_err());
+        }
+    }
+
+    #[test]
+    fn a_block_of_yaml_is_put_in_and_taken_out_again_to_the_byte() {
+        let hermes = agent("hermes").unwrap();
+        let events: Vec<&str> = hermes.connected_event_names().map(|(event, _)| event).collect();
+        let command =
+            |event: &str| format!("_h='/a \"b'\\''c'; exec \"$_h/hook\" bridge hermes {event}");
+        for text in ["", "model: a # mine\n", "model:\n  hooks: b"] {
+            let connected = hermes.connected(Some(text), &events, &command).unwrap();
+            let wanted = events.iter().map(|event| ((*event).to_owned(), command(event)));
+            assert_eq!(hermes.connections(&connected).unwrap(), wanted.collect::<Vec<_>>());
+            assert_eq!(hermes.connected(Some(&connected), &events, &command).unwrap(), connected);
+            assert_eq!(hermes.disconnected(&connected).unwrap(), text, "{connected}");
+            assert_eq!(hermes.is_created_file(&connected), text.is_empty());
+            let longer = format!("{connected}other: 1\n");
+            assert!(hermes.disconnected(&longer).unwrap().ends_with("other: 1\n"));
+        }
+        for text in ["hooks: {}\n", "'hooks' : {}\n", "a: 1\n...\n", "{a: 1}\n"] {
+            let refused = hermes.connected(Some(text), &events, &command).unwrap_err();
+            assert!(refused.message.contains("by hand"), "{text}: {}", refused.message);
         }
     }
 

@@ -7,6 +7,9 @@ use super::table::Agent;
 /// The start of a project entry's command, which searches for the binary.
 pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
 
+/// The start of a user's entry's command that refuses if the binary is gone.
+pub const USER_START: &str = "_h=";
+
 /// Returns the agent and the event of a command that calls any `hook bridge` binary. Such a command
 /// is an entry of `hook connect`, and never run as a hook.
 pub(super) fn bridge_call(command: &str) -> Option<(&'static Agent, &str)> {
@@ -23,7 +26,8 @@ pub(super) fn bridge_call(command: &str) -> Option<(&'static Agent, &str)> {
         Some((test_path, exec_path)) => is_single_word(test_path) && is_single_word(exec_path),
         None => is_single_word(command),
     };
-    if !is_alone && !command.starts_with(PROJECT_SEARCH) {
+    let is_script = [PROJECT_SEARCH, USER_START].iter().any(|start| command.starts_with(start));
+    if !is_alone && !is_script {
         return None;
     }
     let binary = command.trim_end_matches(['\'', '"']);

@@ -8,8 +8,21 @@ use super::table::{
 };
 
 /// The plugin of opencode and its forks, with a placeholder for the commands of its events.
-pub(super) const OPENCODE_PLUGIN: &str =
-    concat!(include_str!("extension/start.ts"), include_str!("extension/opencode.ts"));
+pub(super) const OPENCODE_PLUGIN: &str = concat!(
+    include_str!("extension/start.ts"),
+    include_str!("extension/ask.ts"),
+    include_str!("extension/opencode.ts")
+);
+
+/// The plugin of Amp, likewise.
+pub(super) const AMP_PLUGIN: &str = concat!(
+    include_str!("extension/start.ts"),
+    include_str!("extension/ask.ts"),
+    include_str!("extension/amp.ts")
+);
+
+/// A script that is a hook, with a placeholder for its command.
+pub(super) const SCRIPT: &str = "#!/bin/sh\n@@COMMAND@@\n";
 
 /// The table that agent files start from.
 pub(super) const FILE_AGENT: Agent = Agent {
@@ -55,4 +68,5 @@ pub(super) const FILE_AGENT: Agent = Agent {
     notes: &[],
     checked: None,
     never_asks: &[],
+    program: None,
 };

@@ -204,6 +204,7 @@ pub(super) const GEMINI: Agent = Agent {
     ],
     checked: Some(Checked { version: "0.61.0", date: "2026-11", seen: true }),
     never_asks: &[],
+    program: None,
 };
 
 /// Reads a hook's answer like Gemini CLI: standard output, or else standard error. An object counts

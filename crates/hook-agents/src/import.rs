@@ -101,7 +101,7 @@ impl Agent {
         import.losses.extend(losses.map(|problem| {
             let suffix = match problem.loss {
                 ForeignLoss::Nothing => " (nor at home)",
-                ForeignLoss::Hooks | ForeignLoss::Part => "",
+                ForeignLoss::Hooks | ForeignLoss::Part | ForeignLoss::Agent => "",
             };
             let message = format!("{}{suffix}", problem.message);
             Loss { at: problem.range, path: problem.path, message }

@@ -4,7 +4,7 @@ use hook_json::{JsonObject, RawJson, RawObject};
 use hook_settings::language::{ForeignCommand, ForeignRequest};
 
 /// One kind of hook.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct HookKind {
     /// The value of `type`.
     pub(super) name: &'static str,

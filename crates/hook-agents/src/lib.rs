@@ -50,6 +50,7 @@ mod caller;
 mod capabilities;
 mod claude;
 mod codex;
+mod codex_file;
 mod consent;
 mod convert;
 mod copilot;
@@ -75,7 +76,9 @@ mod launch;
 mod llxprt;
 mod matching;
 mod output;
-mod page;
+#[cfg(test)]
+#[path = "tests/pages.rs"]
+mod pages;
 mod paths;
 mod pi;
 mod precedence;
@@ -97,6 +100,7 @@ mod template;
 mod templates;
 mod verdict;
 mod vscode;
+mod yaml_entries;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -113,10 +117,9 @@ use hook_settings::language::{
 
 pub use consent::ConsentStatus;
 pub use edit_error::ForeignEditError;
-pub use entry_command::{PROJECT_SEARCH, windows_word};
+pub use entry_command::{PROJECT_SEARCH, USER_START, windows_word};
 pub use file::{AgentFileProblem, BrokenAgentFile, MAX_AGENT_FILE, agent_folder, read_agent};
 pub use import::{Import, Loss};
-pub use page::{LEGEND, render_overview, render_page};
 pub use program::{Headless, Program, compare_versions, version_in};
 pub use refusal::denial_in_all_forms;
 pub use request::{AgentRequest, RequestError};
@@ -485,7 +488,7 @@ impl Agent {
                 let tool = self.input_tool_name(event, foreign_input).unwrap_or_default();
                 let (_, arguments) = self.native_call(Some(event), &tool, &updated);
                 specific.insert("tool_input", arguments);
-                specific.insert("toolInputReplaces", RawJson::from_bool(true));
+                specific.insert("toolInputReplaces", RawJson::from_bool(!event.merges_input));
             }
             Some((found, Err(_))) => {
                 let reason = format!("changed arguments must be an object, found {found}");

@@ -1,6 +1,7 @@
 //! The programs of agents: their names, their versions, their transcripts, and how they run once without a user
 //! against a scripted model.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -22,7 +23,7 @@ const MAX_PACKAGE: u64 = 1 << 20;
 const SWITCHES: [&str; 4] = ["hooksConfig", "disableAllHooks", "allowManagedHooksOnly", "tools"];
 
 /// The program of an agent.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Program {
     /// The name of its agent.
     agent: &'static str,
@@ -38,7 +39,7 @@ pub struct Program {
 
 /// A run without a user, against a scripted model. `{url}`, `{project}` and `{prompt}` stand for the model's URL, the
 /// folder that it works in, and what the user says.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Headless {
     /// The arguments.
     pub arguments: &'static [&'static str],
@@ -261,8 +262,36 @@ static PROGRAMS: [Program; 9] = [
 
 impl Agent {
     /// Returns the agent's program, if it is known.
-    pub fn program(&self) -> Option<&'static Program> {
-        PROGRAMS.iter().find(|program| program.agent == self.name)
+    pub fn program(&self) -> Option<Program> {
+        let named = |name| {
+            let seen = self.checked.filter(|checked| checked.seen);
+            let checked = seen.map(|checked| checked.version);
+            Program { agent: self.name, name, checked, transcripts: &[], headless: None }
+        };
+        let known = || PROGRAMS.iter().find(|program| program.agent == self.name).copied();
+        self.program.map(named).or_else(known)
+    }
+
+    /// Returns `true` if the agent can run once without its user, to be tried.
+    pub fn can_be_tried(&self) -> bool {
+        self.program().is_some_and(|program| program.headless.is_some())
+    }
+
+    /// Returns what a version of the agent lacks at these events: the version that has it, and the events, or the
+    /// parts of answers, that only that one has.
+    pub fn missing_in(&self, version: &str, events: &[&str]) -> BTreeMap<&'static str, String> {
+        let mut missing: BTreeMap<&'static str, String> = BTreeMap::new();
+        for event in self.events.iter().filter(|event| events.contains(&event.name)) {
+            let newer =
+                event.since.iter().filter(|it| compare_versions(version, it.version).is_lt());
+            for since in newer {
+                let text = missing.entry(since.version).or_default();
+                let separator = if text.is_empty() { "" } else { ", " };
+                let part = since.part.map(|part| format!("`{part}` at ")).unwrap_or_default();
+                text.push_str(&format!("{separator}{part}{}", event.name));
+            }
+        }
+        missing
     }
 
     /// Returns the folder of the user's settings in a home where no variable names another.
@@ -379,7 +408,7 @@ pub fn version_in(text: &str) -> Option<String> {
 }
 
 /// Checks whether a word is a version: at least two numbers with dots between them.
-fn is_version(word: &str) -> bool {
+pub(super) fn is_version(word: &str) -> bool {
     let numbers = word.split(['-', '+']).next().unwrap_or_default();
     numbers.contains('.') && numbers.split('.').all(|part| part.parse::<u64>().is_ok())
 }
@@ -419,11 +448,11 @@ mod tests {
     #[test]
     fn a_trial_has_the_entries_and_the_switches_and_no_other_hook() {
         let gemini = crate::agent("gemini").unwrap();
-        let headless = gemini.program().unwrap().headless.as_ref().unwrap();
+        let headless = gemini.program().unwrap().headless.unwrap();
         let text = r#"{"mcpServers": {"x": {}}, "hooksConfig": {"enabled": false}, "hooks": {"disabled": ["a"],
             "BeforeTool": [{"hooks": [{"type": "command", "command": "mine"}]},
             {"matcher": "x", "hooks": [{"type": "command", "command": "/b/hook bridge gemini BeforeTool"}]}]}}"#;
-        let settings = gemini.trial_settings(text, headless).unwrap();
+        let settings = gemini.trial_settings(text, &headless).unwrap();
         for (part, is_kept) in [
             ("mcpServers", false),
             ("mine", false),
@@ -435,6 +464,6 @@ mod tests {
         ] {
             assert_eq!(settings.contains(part), is_kept, "{part}: {settings}");
         }
-        assert!(gemini.trial_settings("[", headless).is_err());
+        assert!(gemini.trial_settings("[", &headless).is_err());
     }
 }

@@ -9,6 +9,7 @@ use hook_settings::language::{ForeignAnswer, ForeignHook, ProcessOutput};
 use super::claude::{self, TOOL_FAILURE, TOOL_RESULT, blocking, tool_event, with_subject};
 use super::claude::{apply_specific, read_common_fields};
 use super::gemini::GEMINI;
+use super::kind::{EventSet, HookKind};
 use super::matching;
 use super::paths::{Plugins, SettingsPaths};
 use super::settings::OPTIONAL_KEYS;
@@ -210,6 +211,17 @@ fn aliases_of(tool: &str) -> &'static [&'static str] {
     ALIASES.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, others)| others)
 }
 
+const KINDS: &[HookKind] = &[
+    HookKind::new("command", EventSet::All),
+    unsupported("http", "how it says an event to a server is not known here"),
+    unsupported("prompt", "it asks a model of its own"),
+    unsupported("function", "it is a function of a program that is built on it"),
+];
+
+const fn unsupported(name: &'static str, reason: &'static str) -> HookKind {
+    HookKind { unsupported_reason: Some(reason), ..HookKind::new(name, EventSet::All) }
+}
+
 pub(super) static AGENT: Agent = Agent {
     name: "qwen",
     title: "Qwen Code",
@@ -264,6 +276,7 @@ pub(super) static AGENT: Agent = Agent {
         "Matchers may call tools by the names of Claude Code and of its own classes (`Bash`, `ShellTool`).",
     ],
     is_identified_by_path: true,
+    hook_kinds: KINDS,
     hook_keys: OPTIONAL_KEYS,
     sample_answers: &[
         sample_answer(

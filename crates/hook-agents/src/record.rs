@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::capabilities::{
-    NONE, arguments_effect, ask_effect, context_effect, denial_effect, message_effect, stop_effect,
+    NONE, arguments_effect, ask_effect, context_effect, denial_effect, effect_on_others,
+    message_effect, stop_effect,
 };
 use super::is_shipped;
-use super::table::{Agent, AgentEvent, NativeEvent};
+use super::table::{Agent, AgentEvent, NativeEvent, SampleAnswer};
 
 impl Agent {
     /// Returns what the agent asks about and obeys, with the version that was checked.
@@ -22,7 +23,18 @@ impl Agent {
             "connects": self.entry.is_some(),
             "checked": checked,
             "neverAsks": self.never_asks,
+            "notes": self.notes,
+            "answers": self.sample_answers.iter().map(|it| self.answer_to_json(it)).collect::<Vec<_>>(),
             "events": self.events.iter().map(|event| self.event_to_json(event)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Returns a sample answer of the agent's hooks, and its effect in other agents.
+    fn answer_to_json(&self, answer: &SampleAnswer) -> Value {
+        let event = self.event(answer.event);
+        json!({
+            "event": answer.event, "answer": answer.text, "source": answer.source,
+            "inOtherAgents": event.map(|event| effect_on_others(self, event, answer.text)),
         })
     }
 
@@ -45,6 +57,13 @@ impl Agent {
         .map(|(name, effect)| (name.to_owned(), effect.into()))
         .collect();
         let is_connected = native.is_some() && !event.is_unconnected;
-        json!({"event": event.name, "native": native, "asked": is_connected, "obeyed": cells})
+        let since: serde_json::Map<String, Value> = event
+            .since
+            .iter()
+            .map(|since| (since.part.unwrap_or("event").to_owned(), since.version.into()))
+            .collect();
+        json!({
+            "event": event.name, "native": native, "asked": is_connected, "obeyed": cells, "since": since,
+        })
     }
 }

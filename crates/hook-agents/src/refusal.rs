@@ -3,6 +3,7 @@
 
 use hook_json::{JsonObject, RawJson};
 use hook_protocol::event::output::PolicyDecision;
+use hook_settings::language::ProcessOutput;
 
 use super::table::{Agent, AgentEvent, NativeEvent};
 use super::verdict::{AgentResponse, Verdict, put, put_specific};
@@ -37,6 +38,19 @@ impl Agent {
             code: 2,
             lost: response.lost,
             ..AgentResponse::json(&answer)
+        }
+    }
+
+    /// Returns the refusal of a script that finds no `hook`: exit code 2 where that denies, or else the agent's form.
+    pub fn refuse_without_hook(&self, foreign_event: &str, reason: &str) -> AgentResponse {
+        let process = ProcessOutput { code: Some(2), stdout: "", stderr: reason };
+        let read = self.event(foreign_event).map(|event| self.read(event, &process));
+        let output = read.and_then(|answer| answer.output).unwrap_or_default();
+        match output.is_blocking_decision() {
+            true => {
+                AgentResponse { stderr: reason.to_owned(), code: 2, ..AgentResponse::default() }
+            }
+            false => self.refuse_unreadable(Some(foreign_event), reason),
         }
     }
 

@@ -78,11 +78,16 @@ impl AgentRequest {
             self.agent.variables.iter().filter(|(_, variable)| names_directory(variable));
         let variables =
             project_variables.filter_map(|(name, _)| std::env::var_os(name)).map(PathBuf::from);
+        let reported = self.workspace().into_iter().take(1).chain(self.cwd());
+        variables.chain(reported).filter(|directory| directory.is_absolute()).collect()
+    }
+
+    /// Returns the directories of the agent's workspace, if it names any.
+    pub fn workspace(&self) -> Vec<PathBuf> {
         let roots = self.base_value(BaseField::Roots, "workspace_roots");
         let roots = roots.and_then(|roots| roots.to_items()).unwrap_or_default();
-        let root = roots.first().and_then(RawJson::to_text);
-        let reported = root.into_iter().map(PathBuf::from).chain(self.cwd());
-        variables.chain(reported).filter(|directory| directory.is_absolute()).collect()
+        let paths = roots.iter().filter_map(RawJson::to_text).map(PathBuf::from);
+        paths.filter(|path| path.is_absolute()).collect()
     }
 
     /// Returns `true` if this is another agent's form: that agent may read this one's settings.
@@ -188,8 +193,9 @@ impl Agent {
     ) -> Result<AgentRequest, RequestError> {
         let fields = message.fields();
         let event_name = || {
-            let known = ["hook_event_name", "hookEventName"].iter();
-            known.filter_map(|name| fields.get(name)).find_map(RawJson::to_text)
+            let own = self.base_fields.iter().filter(|(base, _)| *base == BaseField::Event);
+            let names = own.map(|(_, name)| *name).chain(["hook_event_name", "hookEventName"]);
+            names.filter_map(|name| fields.get(name)).find_map(RawJson::to_text)
         };
         let name = event.map(str::to_owned).or_else(event_name).ok_or(RequestError::NoEvent)?;
         let event = self.event(&name).ok_or(RequestError::UnknownEvent(name))?;
@@ -234,8 +240,8 @@ fn with_duplicate_keys(event: &AgentEvent, message: &JsonObject) -> Option<JsonO
     if message.duplicate_key().is_some() {
         return Some(message.clone());
     }
-    let outer_names =
-        event.fields.iter().filter_map(|(_, foreign)| Some(foreign.split_once('.')?.0));
+    let nested = event.fields.iter().filter(|(_, foreign)| foreign.contains('.'));
+    let outer_names = nested.flat_map(|(_, foreign)| convert::outer_names(foreign));
     let mut objects = outer_names.filter_map(|name| message.get(name)?.to_object().ok());
     objects.find(|object| object.duplicate_key().is_some())
 }

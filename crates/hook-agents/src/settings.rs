@@ -50,8 +50,10 @@ const LEGACY_SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 /// Reads an agent's settings file.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
     let mut reader = Reader::new(agent, file);
-    let text = match file.path.and_then(|path| path.extension()) {
-        Some(extension) if extension == "toml" => match syntax::toml_to_json(text) {
+    let extension = file.path.and_then(|path| path.extension());
+    let is_toml = extension.is_some_and(|extension| extension == "toml");
+    let text = match is_toml {
+        true => match syntax::toml_to_json(text) {
             Ok(json) => Cow::Owned(json),
             Err(error) => {
                 let message = format!("not TOML: {error}; none of its hooks run");
@@ -59,8 +61,16 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) ->
                 return reader.settings;
             }
         },
-        _ => syntax::without_comments(text, agent.comments),
+        false => syntax::without_comments(text, agent.comments),
     };
+    if let Some(mistake) = agent.mistake(&text, is_toml) {
+        let effect = match is_toml {
+            true => "does not start with this file",
+            false => "runs no hook of this file, nor its entries of `hook connect`",
+        };
+        let message = format!("{} {effect}: {}", agent.title, mistake.message);
+        reader.problem(mistake.at, "", message, ForeignLoss::Agent);
+    }
     match RawJson::parse_with_offsets(&*text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
@@ -407,6 +417,14 @@ impl Reader<'_> {
         path: &str,
         group: &Group,
     ) {
+        let layout = &self.agent.layout;
+        let action = layout.action_key.and_then(|key| fields.get(key)?.to_object().ok());
+        let mut fields = fields.clone();
+        fields.merge(&action.unwrap_or_default());
+        let is_off = layout.switch_key.and_then(|key| fields.get(key)?.to_bool()) == Some(false);
+        if is_off {
+            return;
+        }
         let is_supported =
             |name: &str| !OPTIONAL_KEYS.contains(&name) || self.agent.hook_keys.contains(&name);
         let known = fields.iter().filter(|(name, _)| is_supported(name));
@@ -489,7 +507,7 @@ impl Reader<'_> {
                 condition: text("if"),
                 runs_once: self.agent.runs_once,
                 command,
-                directory: text("cwd").map(PathBuf::from),
+                directory: text(layout.directory_key.unwrap_or("cwd")).map(PathBuf::from),
                 folder: self.folder(),
                 variables,
                 plugin_root: self.file.plugin_root.map(Into::into),

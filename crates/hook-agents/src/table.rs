@@ -80,6 +80,8 @@ pub struct Agent {
     pub(super) checked: Option<Checked>,
     /// The actions that it never asks about.
     pub(super) never_asks: &'static [&'static str],
+    /// The name of its program in `PATH`, if its table is from a file that says it.
+    pub(super) program: Option<&'static str>,
 }
 
 /// The version of an agent that a table was checked against.
@@ -131,12 +133,12 @@ impl OtherForm {
 /// The file of the entries by which an agent calls `hook bridge`.
 #[derive(Debug)]
 pub struct Entry {
-    /// The path in the user's folder.
+    /// The path in the user's folder: of a file, or of a folder of scripts.
     pub file: &'static str,
     /// The path in a project, of a file that is not committed if the agent has one. `None` if the
     /// agent only reads the user's.
     pub in_project: Option<&'static str>,
-    /// The text of a file without hooks, or of an extension with a placeholder for its commands.
+    /// The text of a file without hooks, or of an extension or a script with a placeholder for its commands.
     pub new_file: &'static str,
     /// How the agent runs an entry's command on Windows.
     pub on_windows: WindowsShell,
@@ -231,6 +233,10 @@ pub(super) struct AgentEvent {
     pub(super) is_unconnected: bool,
     /// `true` if its hooks are not in groups, unlike those of other events.
     pub(super) is_flat: bool,
+    /// The first versions of the agent that have the event, or obey a part of an answer.
+    pub(super) since: &'static [Since],
+    /// `true` if changed arguments are laid over those of the model instead of taking their place.
+    pub(super) merges_input: bool,
     /// The answers that count, for families whose answers are templates.
     pub(super) answers: EventAnswers,
 }
@@ -263,6 +269,8 @@ impl AgentEvent {
             tools: None,
             is_unconnected: false,
             is_flat: false,
+            since: &[],
+            merges_input: false,
             answers: EventAnswers::NONE,
         }
     }
@@ -276,6 +284,14 @@ impl AgentEvent {
     pub(super) const fn foreign_only(name: &'static str) -> Self {
         Self { native: NativeEvent::Declared, ..Self::new(name, HookEventName::Notification) }
     }
+}
+
+/// The first version of an agent that has an event, or obeys a part of an answer to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Since {
+    /// The part of an answer, by its key in files; `None` for the event itself.
+    pub(super) part: Option<&'static str>,
+    pub(super) version: &'static str,
 }
 
 /// The native event of an agent's event.
@@ -385,6 +401,14 @@ pub(super) struct Layout {
     pub(super) event_key: Option<&'static str>,
     /// The key of a matcher.
     pub(super) matcher_key: &'static str,
+    /// The key of the object with a hook's kind and command, if the hook has one.
+    pub(super) action_key: Option<&'static str>,
+    /// The key by which a hook can be off.
+    pub(super) switch_key: Option<&'static str>,
+    /// The key of a hook's working directory.
+    pub(super) directory_key: Option<&'static str>,
+    /// `true` if hooks say their kind by `type`.
+    pub(super) is_typed: bool,
 }
 
 impl Layout {
@@ -394,6 +418,10 @@ impl Layout {
         bare: &[],
         event_key: None,
         matcher_key: "matcher",
+        action_key: None,
+        switch_key: None,
+        directory_key: None,
+        is_typed: true,
     };
 
     /// Checks whether a file is the object of events itself.

@@ -1,36 +1,36 @@
 //! The forms of an agent's answers, as data.
 
-/// The answers that count at an event, each in the form in which the agent obeys it. `None` is
-/// ignored by the agent.
+/// The answers that count at an event, each in the forms in which the agent obeys it: the first is written, any of
+/// them is read. The agent ignores a part without forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventAnswers {
-    pub(super) deny: Option<Template>,
-    /// Further forms of a denial, which are only read.
-    pub(super) other_denials: &'static [Template],
-    pub(super) ask: Option<Template>,
-    pub(super) allow: Option<Template>,
-    pub(super) stop: Option<Template>,
-    pub(super) input: Option<Template>,
-    pub(super) context: Option<Template>,
-    pub(super) message: Option<Template>,
+    pub(super) deny: Forms,
+    pub(super) ask: Forms,
+    pub(super) allow: Forms,
+    pub(super) stop: Forms,
+    pub(super) input: Forms,
+    pub(super) context: Forms,
+    pub(super) message: Forms,
     /// The answer without a decision, if the agent takes silence for a failure.
-    pub(super) neutral: Option<Template>,
+    pub(super) neutral: Forms,
     /// `true` if an object on standard output also counts with an exit code other than 0.
     pub(super) counts_at_any_code: bool,
 }
 
+/// The forms of one part of an answer.
+pub(super) type Forms = &'static [Template];
+
 impl EventAnswers {
     /// The answers of an event whose answers are ignored, or are no templates.
     pub(super) const NONE: Self = Self {
-        deny: None,
-        other_denials: &[],
-        ask: None,
-        allow: None,
-        stop: None,
-        input: None,
-        context: None,
-        message: None,
-        neutral: None,
+        deny: &[],
+        ask: &[],
+        allow: &[],
+        stop: &[],
+        input: &[],
+        context: &[],
+        message: &[],
+        neutral: &[],
         counts_at_any_code: false,
     };
 }
@@ -75,6 +75,11 @@ impl Value {
 }
 
 impl Template {
+    /// Returns `true` if the form is this exit code and nothing else.
+    pub(super) fn is_code(&self, code: i32) -> bool {
+        self.fields.is_empty() && self.code != 0 && i32::from(self.code) == code
+    }
+
     /// Returns `true` if a constant tells this answer from others, so that it can be read.
     pub(super) fn is_readable(&self) -> bool {
         self.fields.iter().any(|(_, value)| matches!(value, Value::OneOf(_)))

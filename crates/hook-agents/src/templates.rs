@@ -7,9 +7,9 @@ use hook_protocol::failure::HookFailure;
 use hook_settings::language::{ForeignAnswer, ProcessOutput};
 
 use super::UPDATED_INPUT;
-use super::claude::{apply_exit_two, parse_object};
+use super::claude::{apply_exit_two, parse_object, stderr_reason};
 use super::table::{AgentEvent, ExitTwo, NativeEvent};
-use super::template::{Template, Value};
+use super::template::{Forms, Template, Value};
 use super::verdict::{AgentResponse, Verdict};
 
 /// Reads the answer of one of the agent's own hooks.
@@ -21,7 +21,7 @@ pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> Fo
     let output = match object.as_ref().and_then(|fields| read_object(event, fields)) {
         Some(output) => Some(output),
         // An object that decides nothing may be text like any other.
-        None if object.is_some() && event.answers.context.is_none_or(|form| !form.is_text) => None,
+        None if object.is_some() && !event.answers.context.iter().any(|form| form.is_text) => None,
         None if code == 0 && event.text_is_context && !text.is_empty() => {
             Some(HookOutput::default().with_additional_context(text))
         }
@@ -30,6 +30,14 @@ pub(super) fn read_answer(event: &AgentEvent, process: &ProcessOutput<'_>) -> Fo
     if code == 2 && event.exit_two != ExitTwo::Nothing {
         let output = apply_exit_two(event, output, process.stderr);
         return ForeignAnswer { output, ..ForeignAnswer::default() };
+    }
+    if event.answers.stop.iter().any(|form| form.is_code(code)) {
+        let output = HookOutput {
+            should_continue: Some(false),
+            stop_reason: Some(stderr_reason(process.stderr)),
+            ..output.unwrap_or_default()
+        };
+        return ForeignAnswer { output: Some(output), ..ForeignAnswer::default() };
     }
     let failure = (code != 0 && output.is_none()).then_some(HookFailure::ExitCode { code });
     ForeignAnswer { output, failure, ..ForeignAnswer::default() }
@@ -40,12 +48,10 @@ fn read_object(event: &AgentEvent, fields: &JsonObject) -> Option<HookOutput> {
     let mut output = HookOutput::default();
     let mut is_empty = true;
     let answers = &event.answers;
-    let reads = |template: &Option<Template>| template.as_ref().is_some_and(|it| it.is_in(fields));
-    let text =
-        |template: &Option<Template>, value| template.as_ref()?.captured(value, fields)?.to_text();
+    let captured = |forms: Forms, value| forms.iter().find_map(|form| form.captured(value, fields));
+    let text = |forms, value| text_of(&captured(forms, value)?);
     // If several forms are there, the one that restricts most counts.
-    let denials = answers.deny.iter().chain(answers.other_denials);
-    let decisions = denials.map(|form| (form, Decision::Deny));
+    let decisions = answers.deny.iter().map(|form| (form, Decision::Deny));
     let decisions = decisions.chain(answers.ask.iter().map(|form| (form, Decision::Ask)));
     let mut decisions = decisions.chain(answers.allow.iter().map(|form| (form, Decision::Allow)));
     if let Some((form, decision)) = decisions.find(|(form, _)| form.is_in(fields)) {
@@ -53,41 +59,49 @@ fn read_object(event: &AgentEvent, fields: &JsonObject) -> Option<HookOutput> {
         output.reason = form.captured(Value::Reason, fields).and_then(|reason| reason.to_text());
         is_empty = false;
     }
-    if reads(&answers.stop) {
+    if let Some(form) = answers.stop.iter().find(|form| form.is_in(fields)) {
         output.should_continue = Some(false);
-        output.stop_reason = text(&answers.stop, Value::Reason);
+        output.stop_reason = form.captured(Value::Reason, fields).and_then(|it| it.to_text());
         is_empty = false;
     }
-    if let Some(context) = text(&answers.context, Value::Context) {
+    if let Some(context) = text(answers.context, Value::Context) {
         output = output.with_additional_context(&context);
         is_empty = false;
     }
-    if let Some(message) = text(&answers.message, Value::Message) {
+    if let Some(message) = text(answers.message, Value::Message) {
         output = output.with_system_message(message);
         is_empty = false;
     }
-    let input = answers.input.as_ref().and_then(|it| it.captured(Value::Input, fields));
-    if let Some(input) = input {
+    if let Some(input) = captured(answers.input, Value::Input) {
         output = output.with_specific(UPDATED_INPUT, input);
         is_empty = false;
     }
     (!is_empty).then_some(output)
 }
 
+/// Returns a text, or the lines of several.
+fn text_of(value: &RawJson) -> Option<String> {
+    let lines = || {
+        let lines: Option<Vec<String>> = value.to_items()?.iter().map(RawJson::to_text).collect();
+        lines.map(|lines| lines.join("\n")).filter(|text| !text.is_empty())
+    };
+    value.to_text().or_else(lines)
+}
+
 /// Renders the response to an event.
 pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse {
     let answers = &event.answers;
+    let (deny, stop) = (answers.deny.first(), answers.stop.first());
     let is_turn_end = matches!(event.native, NativeEvent::BuiltIn(own) if own.is_turn_end());
     let mut response = Response { event, verdict, answer: JsonObject::new(), text: None, code: 0 };
     let mut lost = Vec::new();
-    let refuses = verdict.forbids() || verdict.asks() && answers.ask.is_none();
-    match (verdict.stops(), &answers.stop, &answers.deny) {
+    let refuses = verdict.forbids() || verdict.asks() && answers.ask.is_empty();
+    match (verdict.stops(), stop, deny) {
         // A stop lets the turn end.
         (true, None, _) if is_turn_end => {}
         (true, Some(stop), deny) => {
             response.add(stop);
-            if let Some(deny) = deny.as_ref().filter(|deny| deny.code == stop.code && !is_turn_end)
-            {
+            if let Some(deny) = deny.filter(|deny| deny.code == stop.code && !is_turn_end) {
                 response.add(deny);
             }
         }
@@ -95,26 +109,26 @@ pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse
         _ if refuses => lost.push("a refusal there"),
         _ => {
             let decision = match () {
-                () if verdict.asks() => &answers.ask,
-                () if verdict.allowed && answers.allow.is_some() => &answers.allow,
-                () => &answers.neutral,
+                () if verdict.asks() => answers.ask,
+                () if verdict.allowed && !answers.allow.is_empty() => answers.allow,
+                () => answers.neutral,
             };
-            if let Some(decision) = decision {
+            if let Some(decision) = decision.first() {
                 response.add(decision);
             }
         }
     }
     if verdict.tool_input.is_some() && !refuses && event.maps_to(HookEventName::BeforeTool) {
-        match &answers.input {
+        match answers.input.first() {
             Some(input) => response.add(input),
             None => lost.push("changed arguments: the tool runs with those of the model"),
         }
     }
     for (part, template, name) in [
-        (verdict.additional_context, &answers.context, "context there"),
-        (verdict.system_message, &answers.message, "messages to the user there"),
+        (verdict.additional_context, answers.context, "context there"),
+        (verdict.system_message, answers.message, "messages to the user there"),
     ] {
-        match (part, template) {
+        match (part, template.first()) {
             (None, _) => {}
             // A bare text and an object cannot share standard output, nor a refusal by exit code.
             (Some(_), Some(template)) if response.takes(template) => response.add(template),
@@ -128,13 +142,13 @@ pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse
 pub(super) fn ignored_parts(event: &AgentEvent) -> impl Iterator<Item = &'static str> {
     let answers = &event.answers;
     let is_call = event.maps_to(HookEventName::BeforeTool);
-    let asks = is_call && answers.ask.is_none();
+    let asks = is_call && answers.ask.is_empty();
     let ask = asks.then_some(match answers.deny {
-        Some(_) => "an ask: it is a denial",
-        None => "an ask",
+        [] => "an ask",
+        _ => "an ask: it is a denial",
     });
-    let input = (is_call && answers.input.is_none()).then_some("changed arguments");
-    let context = answers.context.is_none().then_some("context");
+    let input = (is_call && answers.input.is_empty()).then_some("changed arguments");
+    let context = answers.context.is_empty().then_some("context");
     [ask, input, context].into_iter().flatten()
 }
 

@@ -179,6 +179,7 @@ pub(super) static AGENT: Agent = Agent {
     ],
     checked: None,
     never_asks: &[],
+    program: None,
 };
 
 /// Reads a hook's answer like VS Code.

@@ -1,7 +1,6 @@
 //! The agent's own data, given once and used by every trigger: session, directories, whether hooks
 //! are enabled, and the approver of the `ask` decision.
 
-use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::ProcessedHookResult;
-use hook_json::RawJson;
+use hook_json::{RawJson, opaque_debug};
 use hook_protocol::{HookEventName, HostContext, PolicyDecision, RequestInput};
 
 use crate::bus::AlreadyServed;
@@ -244,7 +243,7 @@ impl AgentHost {
     ///
     /// # Errors
     /// The reason for the model: the user refused, or there is no user to ask.
-    pub async fn request_approval(&self, request: ApprovalRequest) -> Result<(), String> {
+    pub(crate) async fn request_approval(&self, request: ApprovalRequest) -> Result<(), String> {
         let reason = request.reason.clone();
         let Some(approver) = &self.approver else {
             return Err(format!("needs confirmation: {reason}"));
@@ -259,12 +258,4 @@ impl AgentHost {
     }
 }
 
-impl fmt::Debug for AgentHost {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("AgentHost")
-            .field("session_id", &self.session_id())
-            .field("is_client", &matches!(self.hooks, Hooks::Client(_)))
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(AgentHost);

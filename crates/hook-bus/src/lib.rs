@@ -7,7 +7,7 @@
 //! response.
 //!
 //! This crate has no command line and no terminal (see `hook-cli`). `hook-core` runs the hooks,
-//! `hook-translate` translates the payloads of model SDKs.
+//! `hook-translate` translates the payloads of model SDKs, `hook-record` records and replays.
 //!
 //! # Example
 //! ```
@@ -58,10 +58,9 @@
 //! | [`bridge`] | requests in an agent's own format |
 //! | [`live`] | hooks of clients: registered, called and resumed over a connection |
 //! | [`audit`] | the audit of hooks, as a stream and as a file |
+//! | [`journal`] | all messages as lines, for recordings and followers |
 //! | `redaction` | the redaction of audits and recordings |
 //! | [`module`] | modules in Rust: sets of handlers, commands and renderers |
-//! | [`recording`] | recordings of a bus: writing, reading, replaying |
-//! | [`script`] | scripted messages, and tests of hooks with them |
 //!
 //! # Why no queue between caller and handler
 //!
@@ -77,16 +76,15 @@ mod client_hooks;
 mod fire;
 mod handler;
 mod host;
+pub mod journal;
 pub mod live;
 mod log;
 pub mod message;
 pub mod module;
 mod native;
 mod private_file;
-pub mod recording;
 mod redaction;
 pub mod schema;
-pub mod script;
 mod system;
 mod token;
 pub mod triggers;

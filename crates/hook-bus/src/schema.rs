@@ -2,7 +2,9 @@
 //! [`hook_settings::schema`].
 //!
 //! ```
-//! let schema = hook_bus::schema::messages();
+//! use hook_protocol::Events;
+//!
+//! let schema = hook_bus::schema::named("messages", &Events::built_in()).unwrap();
 //! assert_eq!(schema["$defs"]["hello"]["properties"]["type"]["const"], "hook-hello");
 //! ```
 
@@ -17,7 +19,7 @@ use crate::message::live_fields::{FROM_ENGINE, TO_ENGINE};
 
 /// Returns the schema of all messages, of clients (`#/$defs/client`) and of the engine
 /// (`#/$defs/engine`).
-pub fn messages() -> Value {
+pub(crate) fn messages() -> Value {
     let mut definitions = Map::new();
     definitions.insert("request".to_owned(), request());
     definitions.insert("response".to_owned(), response());

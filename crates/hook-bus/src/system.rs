@@ -1,39 +1,35 @@
 //! A hook system: one engine on one bus, with the API of its host.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook_core::{Explanation, HookListing, HookRegistry, ProcessedHookResult};
-use hook_json::RawObject;
 use hook_json::text::shortened;
+use hook_json::{RawObject, opaque_debug};
 use hook_protocol::event::DeclareError;
 use hook_protocol::{
     CommandInput, EventDefinition, Events, HookEventName, HostContext, RequestInput,
 };
-use hook_run::HostServices;
-use hook_run::{Background, EndSignal, HandlerHook, RunnerHost};
-use hook_run::{ModuleCommand, RunnerLimits, Upstreams};
+use hook_run::{
+    Background, EndSignal, HandlerHook, HostServices, ModuleCommand, RunnerHost, RunnerLimits,
+    Upstreams,
+};
 use hook_settings::language::Language;
-use hook_settings::{Agents, AuditLevel, Diagnostic};
-use hook_settings::{MatchInput, SettingsSource};
+use hook_settings::{Agents, AuditLevel, Diagnostic, MatchInput, SettingsSource};
 use hook_trust::TrustPolicy;
 
 use crate::audit::Audit;
+use crate::bridge::repeats::Repeats;
 use crate::bridge::state::BridgeState;
-use crate::bus::ServeBy;
-use crate::bus::{AlreadyServed, MessageBus, RequestHandler};
-use crate::handler::HookEventHandler;
-use crate::handler::Registrations;
+use crate::bus::{AlreadyServed, MessageBus, RequestHandler, ServeBy};
 use crate::handler::{
-    BuildFailure, Engine, EngineOptions, EngineSlot, InitializeError, NotInitialized, Sources,
+    BuildFailure, DeclaredEvent, DeclaredEvents, Engine, EngineOptions, EngineSlot,
+    HookEventHandler, InitializeError, NotInitialized, RegisterError, RegisteredHook, Registrant,
+    Registration, Registrations, Sources,
 };
-use crate::handler::{DeclaredEvent, DeclaredEvents};
-use crate::handler::{RegisterError, RegisteredHook, Registrant, Registration};
-use crate::live::modules as live_modules;
-use crate::live::{LiveClients, LoadedModule, WorkerStates, workers};
+use crate::live::{LiveClients, LoadedModule, WorkerStates, modules as live_modules, workers};
 use crate::message::HookExecutionRequest;
 use crate::module::{
     CommandError, CommandInfo, CommandOutput, HookModule, ModuleError, Modules, RenderOptions,
@@ -91,6 +87,13 @@ impl HookSystemBuilder {
         self.options.agents.include_user &= config_home.is_some();
         let config_home = config_home.map(Path::to_path_buf);
         self.options.sources.push(Sources::Native { config_home });
+        self
+    }
+
+    /// Adds the native settings files of further directories that the agent works in, and of the
+    /// projects around them. Files of the project that are the same are read once.
+    pub fn workspace(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.options.host.workspace.extend(directories);
         self
     }
 
@@ -287,7 +290,19 @@ impl HookSystemBuilder {
         let attached = bus.core().attach(Arc::clone(&bus_handler));
         let live = LiveClients::new(&engine);
         let (state, modules) = (self.state, self.modules);
-        (HookSystem { bus, engine, handler, bus_handler, live, state, modules }, attached)
+        (
+            HookSystem {
+                bus,
+                engine,
+                handler,
+                bus_handler,
+                live,
+                state,
+                repeats: Repeats::default(),
+                modules,
+            },
+            attached,
+        )
     }
 }
 
@@ -320,19 +335,12 @@ pub struct HookSystem {
     /// The clients with registered hooks.
     live: Arc<LiveClients>,
     state: Option<BridgeState>,
+    /// The calls of agents that may come twice.
+    repeats: Repeats,
     modules: Modules,
 }
 
-impl fmt::Debug for HookSystem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("HookSystem")
-            .field("bus", &self.bus)
-            .field("engine", &self.engine)
-            .field("handler", &self.handler)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(HookSystem { bus, engine, handler });
 
 impl HookSystem {
     /// Returns a builder for a project.
@@ -347,6 +355,7 @@ impl HookSystem {
         };
         let host = RunnerHost {
             project,
+            workspace: Vec::new(),
             environment: std::env::vars_os().collect(),
             limits: RunnerLimits::default(),
         };
@@ -567,6 +576,11 @@ impl HookSystem {
     /// Before [`initialize`](Self::initialize), or if that failed.
     pub fn diagnostics(&self) -> Result<Vec<Diagnostic>, NotInitialized> {
         Ok(self.registry()?.diagnostics().to_vec())
+    }
+
+    /// Returns the calls of agents that may come twice.
+    pub(crate) fn repeats(&self) -> &Repeats {
+        &self.repeats
     }
 
     /// Returns the state that calls of agents keep for later calls.

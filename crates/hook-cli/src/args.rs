@@ -4,11 +4,10 @@ use std::ffi::OsString;
 
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
-use crate::commands;
 use crate::deferred::Deferred;
-use crate::exit_code;
 use crate::installation::VERSION;
 use crate::options::{Common, SESSION};
+use crate::{commands, exit_code};
 
 /// Hooks for AI agents: try them, test them, serve them.
 #[derive(Debug, Parser)]
@@ -93,7 +92,7 @@ pub(crate) enum Command {
     Tail(Deferred<commands::tail::Arguments>),
     /// Fire a recording's requests again and show what changed
     Replay(Deferred<commands::replay::Arguments>),
-    /// Show a recording as a timeline: in the terminal, for Perfetto, or as a page
+    /// Show a recording as a timeline: in the terminal, or as a page
     Trace(Deferred<commands::trace::Arguments>),
     /// Write a starter settings file and a working example hook
     Init(Deferred<commands::init::Arguments>),

@@ -11,9 +11,8 @@ use std::sync::OnceLock;
 use clap::Command;
 use clap_complete::engine::CompletionCandidate;
 use hook_protocol::Events;
-use hook_settings::SettingsSource;
-use hook_settings::discover;
 use hook_settings::language::Language;
+use hook_settings::{SettingsSource, discover};
 
 use crate::context;
 use crate::render::TOPICS;
@@ -77,7 +76,7 @@ fn sources(arguments: &[OsString], cwd: &Path) -> Vec<SettingsSource> {
         named: named.map(|agent| agent as &'static dyn Language).collect(),
         ..hook_settings::Agents::known(hook_agents::languages())
     };
-    agents.with_files(native, &project)
+    agents.with_files(native, [project.as_path()])
 }
 
 /// Returns the names of the hooks in settings files, each with a description.

@@ -4,19 +4,19 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hook_bus::wire::MAX_LINE;
+use hook_bus::wire::{MAX_LINE, sockets_with_saved_guards};
 use hook_bus::{HookSystem, HookSystemBuilder};
 use hook_core::HookListing;
 use hook_files::regular_file;
-use hook_json::text::PathText;
+use hook_json::text::{PathText, one_line, shortened};
 use hook_protocol::{Events, HookEventName};
 use hook_settings::check::CheckContext;
 use hook_settings::language::Language;
 use hook_settings::{
-    Agents, IN_PROJECT, SettingsFile, config_home, declare_events, discover, has_hook_folder, load,
-    nearest_project, unsafe_user_folder,
+    Agents, HookSource, IN_PROJECT, MAX_PROJECT_DEPTH, Pack, SettingsFile, SettingsSource,
+    config_home, declare_events, discover, guarded_directories, has_hook_folder, has_settings,
+    is_searchable, load, nearest_project, unsafe_user_folder,
 };
-use hook_settings::{HookSource, Pack, SettingsSource};
 use hook_trust::{TrustPolicy, TrustStore, review_command};
 
 use hook_agents::{Agent, AgentRequest};
@@ -26,7 +26,6 @@ use crate::fleet;
 use crate::options::{Common, NamedAgent};
 use crate::output::Printer;
 use crate::render::shell_word;
-use hook_json::text::{one_line, shortened};
 
 /// The context of a command, resolved once before it does anything.
 #[derive(Debug)]
@@ -34,6 +33,8 @@ pub(crate) struct Context {
     common: Common,
     cwd: PathBuf,
     project: PathBuf,
+    /// The other directories that the agent works in.
+    workspace: Vec<PathBuf>,
     config_home: Option<PathBuf>,
     /// `true` if only the project's own settings and named ones apply.
     is_hermetic: bool,
@@ -105,12 +106,14 @@ impl Context {
         let cwd = std::env::current_dir().map_err(CommandError::WorkingDirectory)?;
         let project = match &common.project {
             Some(project) => find(project, &cwd)?,
-            None => nearest_project(&cwd),
+            None if is_searchable(&cwd) => nearest_project(&cwd),
+            None => cwd.clone(),
         };
         Ok(Self {
             common,
             cwd,
             project,
+            workspace: Vec::new(),
             config_home: config_home(),
             is_hermetic: false,
             pack: None,
@@ -124,16 +127,63 @@ impl Context {
 
     /// Switches to the project that the agent works in, unless `--project` is given.
     pub(crate) fn at_paths_of(mut self, call: &AgentRequest) -> Self {
-        let paths = call.directories_with(&self.common.settings);
-        // A project that was moved away keeps its guards.
-        let trust = self.trust_policy();
-        let mut known = paths.iter().filter(|path| path.is_dir() || trust.knows(path));
-        if self.common.project.is_none()
-            && let Some(path) = known.next()
-        {
-            self.project = nearest_project(path);
+        if self.common.project.is_some() {
+            return self;
         }
+        let trust = self.trust_policy();
+        let workspace = call.workspace();
+        let named = call.directories_with(&self.common.settings);
+        let mut all = named.iter().chain(&workspace);
+        if let Some(deep) = all.clone().find(|path| !is_searchable(path)) {
+            self.project = deep.clone();
+            return self;
+        }
+        // A project that was moved away keeps its guards.
+        let is_there = |path: &&PathBuf| {
+            let has_saved_guards = |path: &Path| sockets_with_saved_guards(path).next().is_some();
+            path.is_dir()
+                || trust.knows_any(path.ancestors())
+                || path.ancestors().any(has_saved_guards)
+        };
+        let directories: Vec<PathBuf> = match all.find(is_there).cloned() {
+            Some(path) if path.is_dir() => {
+                self.project = nearest_project(&path);
+                std::iter::once(path).chain(workspace).collect()
+            }
+            Some(path) => {
+                self.project = nearest_project(&path);
+                named.into_iter().chain(workspace).collect()
+            }
+            None => named.into_iter().chain(workspace).collect(),
+        };
+        self.workspace = self.with_other_guards(&directories);
         self
+    }
+
+    /// Returns those of the directories that have hooks, rules or guards of programs which the project
+    /// and those around it do not have.
+    fn with_other_guards(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+        let mut others: Vec<PathBuf> = directories.to_vec();
+        others.retain(|directory| *directory != self.project);
+        if others.is_empty() || !self.common.settings.is_empty() {
+            return Vec::new();
+        }
+        let (known, trust) = (guarded_directories(&self.project), self.trust_policy());
+        others.retain(|directory| {
+            let mut around = guarded_directories(directory);
+            around.retain(|directory| !known.contains(directory));
+            let has_guards = |directory: &PathBuf| {
+                has_settings(directory) || sockets_with_saved_guards(directory).next().is_some()
+            };
+            around.iter().any(has_guards)
+                || !around.is_empty() && trust.knows_any(around.iter().map(PathBuf::as_path))
+        });
+        others
+    }
+
+    /// Returns the directories that the agent works in beside the project.
+    pub(crate) fn workspace(&self) -> &[PathBuf] {
+        &self.workspace
     }
 
     /// Restricts this context to the project's own settings and named ones.
@@ -149,6 +199,7 @@ impl Context {
             common: Common::of_no_options(self.common.json),
             cwd: project.to_path_buf(),
             project: project.to_path_buf(),
+            workspace: Vec::new(),
             config_home: None,
             is_hermetic: true,
             pack: Some(pack),
@@ -176,9 +227,20 @@ impl Context {
         }
     }
 
-    /// Returns the error if the project controls the content of the user's folders.
+    /// Returns the error if the project controls the content of the user's folders, or is too deep to be searched around.
     pub(crate) fn misplaced(&self) -> Option<CommandError> {
-        unsafe_user_folder(&self.project).map(CommandError::Misplaced)
+        let too_deep = |directory: &Path| {
+            let shown = shortened(&directory.to_string_lossy());
+            format!(
+                "{shown} is more than {MAX_PROJECT_DEPTH} folders deep, where hooks are not looked for; work further up"
+            )
+        };
+        let mut directories = std::iter::once(&self.project).chain(&self.workspace);
+        let error = directories.find_map(|directory| match is_searchable(directory) {
+            true => unsafe_user_folder(directory),
+            false => Some(too_deep(directory)),
+        });
+        error.map(CommandError::Misplaced)
     }
 
     /// Returns the common options that select hooks, for starting another command with them.
@@ -299,7 +361,7 @@ impl Context {
             include_user: !self.common.no_user,
             ..Agents::known(hook_agents::languages())
         };
-        agents.with_files(sources, &self.project)
+        agents.with_files(sources, [self.project.as_path()])
     }
 
     /// Returns the time limit of an event, if `--timeout` is given.
@@ -371,7 +433,14 @@ impl Context {
         }
         self.named_settings_exist()?;
         match (self.common.settings.is_empty(), self.is_hermetic) {
-            (true, false) => builder = builder.native_settings(self.user_files()),
+            (true, false) => {
+                let cwd = std::slice::from_ref(&self.cwd);
+                let directories = match self.common.project {
+                    Some(_) => Vec::new(),
+                    None => self.with_other_guards(cwd),
+                };
+                builder = builder.native_settings(self.user_files()).workspace(directories);
+            }
             (true, true) => {
                 for source in self.discovered() {
                     builder = builder.settings(source);
@@ -388,6 +457,16 @@ impl Context {
             builder = builder.strict();
         }
         Ok(builder.trust(self.trust_policy()))
+    }
+
+    /// Returns the time in which an agent that waits for `timeout` must have its answer; `None` if
+    /// only its hooks have limits.
+    pub(crate) fn answer_limit(&self, timeout: Duration) -> Option<Duration> {
+        match self.common.timeout.map(Duration::from_millis) {
+            // The engine has that time, and a little more to answer.
+            Some(deadline) => Some(deadline + deadline / 4),
+            None => self.common.settings.is_empty().then_some(timeout),
+        }
     }
 
     /// Returns a builder of the hook system for an agent's call. Named settings are the agent's;
@@ -407,7 +486,7 @@ impl Context {
         }
         self.named_settings_exist()?;
         if self.common.settings.is_empty() {
-            builder = builder.native_settings(self.user_files());
+            builder = builder.native_settings(self.user_files()).workspace(self.workspace.clone());
         }
         for path in &self.common.settings {
             let source = SettingsSource::explicit(path);
@@ -511,9 +590,10 @@ impl Context {
         }
         for listing in blocking.iter().take(MAX_SHOWN_GUARDS) {
             let hook = &listing.hook;
-            let events = match hook.event.is_wildcard() {
-                true => "every event that can be blocked",
-                false => hook.event.as_str(),
+            let events = match (hook.event.is_wildcard(), hook.matcher.definition()) {
+                (true, _) => "every event that can be blocked".to_owned(),
+                (false, None) => hook.event.to_string(),
+                (false, Some(_)) => format!("the calls of {} that it was trusted for", hook.event),
             };
             printer.warning(&format!(
                 "the guard `{}` blocks {events}: {}",

@@ -1,17 +1,14 @@
 //! The errors of commands.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use hook_bus::audit::AuditLogError;
-use hook_bus::recording::{RecorderError, RecordingError};
-use hook_bus::script::{ScenarioError, ScenarioFilesError};
 use hook_bus::wire::TailError;
 use hook_bus::{AlreadyServed, InitializeError, NotInitialized};
-use hook_json::text::PathText;
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{PathText, nearest, shortened};
+use hook_record::recording::{RecorderError, RecordingError};
+use hook_record::script::{ScenarioError, ScenarioFilesError};
 use hook_settings::edit::EditError;
 use hook_settings::starter::StarterError;
 use hook_trust::{TrustLockError, TrustStoreError};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hook_bus::HookSystem;
 use hook_bus::live::guard_file;
-use hook_bus::wire::default_socket_path;
+use hook_bus::wire::{default_socket_path, sockets_with_saved_guards};
 use hook_files::user_folders::HOME;
 use hook_json::text::PathText;
 use hook_protocol::HookEventName;
@@ -35,11 +35,22 @@ pub(crate) fn unknown(
     system.unread_guards(event)
 }
 
-/// Returns the sockets of the projects around one whose servers remember guards of programs.
-pub(crate) fn enclosing_servers(project: &Path) -> Vec<PathBuf> {
-    let around = guarded_directories(project).into_iter().skip(1);
-    let sockets = around.filter_map(|directory| default_socket_path(&directory));
-    sockets.filter(|socket| guard_file(socket).is_some_and(|file| file.exists())).collect()
+/// Returns the sockets of the projects around the context's, and of the others that the agent works
+/// in, whose servers remember guards of programs.
+pub(crate) fn other_servers(context: &Context) -> Vec<PathBuf> {
+    let own = default_socket_path(context.project());
+    let workspace = context.workspace().iter().map(PathBuf::as_path);
+    let mut found = Vec::new();
+    for directory in
+        std::iter::once(context.project()).chain(workspace).flat_map(guarded_directories)
+    {
+        for socket in sockets_with_saved_guards(&directory) {
+            if own.as_ref() != Some(&socket) && !found.contains(&socket) {
+                found.push(socket);
+            }
+        }
+    }
+    found
 }
 
 /// Blocks for the guards that the server at `socket` remembers, since that server is not asked, for

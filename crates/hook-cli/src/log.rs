@@ -8,7 +8,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::output::Printer;
 
 /// The first segments of the engine's own log targets: `hook`, and its crates.
-const OWN_CRATES: [&str; 13] = [
+const OWN_CRATES: [&str; 15] = [
     "hook",
     "hook_agents",
     "hook_bus",
@@ -16,7 +16,9 @@ const OWN_CRATES: [&str; 13] = [
     "hook_files",
     "hook_json",
     "hook_protocol",
+    "hook_record",
     "hook_remote",
+    "hook_rules",
     "hook_run",
     "hook_settings",
     "hook_shell",
@@ -96,6 +98,14 @@ mod tests {
         }
         for other in ["hookable", "hook_rs::nats", "hooks", "async_nats", "", "h2::hook"] {
             assert!(!is_own(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn every_crate_of_the_workspace_is_own() {
+        for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap() {
+            let name = folder.unwrap().file_name().into_string().unwrap().replace('-', "_");
+            assert!(is_own(&name) || name == "hook_cli", "{name}");
         }
     }
 

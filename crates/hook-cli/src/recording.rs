@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
-use hook_bus::recording::{Recorder, RecorderError, RecordingSize};
+use hook_record::recording::{Recorder, RecorderError, RecordingSize};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 

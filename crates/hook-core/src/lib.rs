@@ -30,6 +30,7 @@
 //! });
 //! let runner = Arc::new(Runner::new(RunnerHost {
 //!     project: ".".into(),
+//!     workspace: Vec::new(),
 //!     environment: std::env::vars_os().collect(),
 //!     limits: RunnerLimits::default(),
 //! })?);
@@ -37,7 +38,6 @@
 //!     &[],
 //!     &[guard],
 //!     &runner,
-//!     ".".as_ref(),
 //!     &TrustPolicy::Nothing,
 //!     &Agents::known([]),
 //!     &mut Events::built_in(),
@@ -72,5 +72,6 @@ pub use engine::{
     AggregatedHookResult, ErrorReport, FinishedHooks, Guard, NotStarted, Pipeline, PipelineOutcome,
     ProcessedHookResult, StageFailure,
 };
-pub use plan::NOT_TRUSTED;
-pub use plan::{ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NotRun, Plan};
+pub use plan::{
+    ExplainedHook, Explanation, Group, Hook, HookListing, HookRegistry, NOT_TRUSTED, NotRun, Plan,
+};

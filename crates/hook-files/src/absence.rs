@@ -1,8 +1,7 @@
 //! Checks for absent files.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 /// Checks whether nothing is at a path. A dangling symlink counts as present, also as a parent:
 /// something was meant to be here.

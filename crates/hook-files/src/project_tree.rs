@@ -1,12 +1,11 @@
 //! Checks whether paths lead into a project or those around it, through any symlinks.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::{fs, io};
 
-use super::plain_path::absolute;
+use super::plain_path::{absolute, resolved};
 use super::user_folders;
 
 /// The folders of a project, from the outermost project or repository around it.
@@ -19,8 +18,8 @@ pub struct ProjectTree {
 impl ProjectTree {
     /// Returns the tree of a project's folder.
     pub fn new(project: &Path) -> Self {
-        let project = resolve_existing(project);
-        let home = user_home().map(resolve_existing);
+        let project = resolved(project);
+        let home = user_home().map(resolved);
         let contains_home = |root: &Path| home.as_ref().is_some_and(|home| home.starts_with(root));
         // An inner folder with settings or a repository of its own does not end the outer project.
         let roots = project.ancestors().take_while(|folder| !contains_home(folder));
@@ -34,7 +33,7 @@ impl ProjectTree {
     pub fn contains(&self, path: &Path) -> bool {
         let root = self.root.as_deref();
         root.is_some_and(|root| {
-            resolve_existing(path).starts_with(root) || absolute(path).starts_with(root)
+            resolved(path).starts_with(root) || absolute(path).starts_with(root)
         })
     }
 
@@ -99,26 +98,8 @@ fn has_any(folder: &Path, names: &[&str]) -> bool {
 fn is_agent_project(folder: &Path) -> bool {
     const AGENT_FOLDERS: [&str; 7] =
         [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
-    let is_home = || user_folders::home().is_some_and(|home| resolve_existing(&home) == folder);
+    let is_home = || user_folders::home().is_some_and(|home| resolved(&home) == folder);
     has_any(folder, &AGENT_FOLDERS) && !is_home()
-}
-
-/// Resolves the existing part of a path.
-fn resolve_existing(path: &Path) -> PathBuf {
-    let path = absolute(path);
-    let mut remainder = PathBuf::new();
-    for folder in path.ancestors() {
-        if let Ok(found) = fs::canonicalize(folder) {
-            return found.join(remainder);
-        }
-        let name = folder.file_name().map(Path::new).unwrap_or(Path::new(""));
-        remainder = if remainder.as_os_str().is_empty() {
-            name.to_path_buf()
-        } else {
-            name.join(&remainder)
-        };
-    }
-    path
 }
 
 /// Returns the user's home by the system's user table, which no variable changes, else `HOME`.

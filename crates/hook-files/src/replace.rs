@@ -1,8 +1,7 @@
 //! Replaces a file as a whole, so that neither a reader nor a crash sees a partial one.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use crate::atomic::{NewFile, ReplaceLock, ReplaceOutcome};
 

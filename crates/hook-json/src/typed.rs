@@ -66,11 +66,6 @@ impl JsonArray {
 }
 
 impl JsonNumber {
-    /// Returns the number; not finite if it is too large.
-    pub fn to_f64(&self) -> f64 {
-        self.0.as_str().parse().unwrap_or(f64::NAN)
-    }
-
     /// Returns the number, if it is a non-negative whole number that fits.
     pub fn to_u64(&self) -> Option<u64> {
         self.0.to_u64()

@@ -4,12 +4,13 @@
 //! They are deliberately text only. Every input field is optional, since a hook answers with only
 //! the fields to change. Unknown fields are kept in `extra`; numbers stay as written.
 
-use hook_json::keywords;
 use hook_json::shape::{
     FieldReader, Required, ShapeError, read_json_text, read_list, read_text, split_field,
 };
 use hook_json::text::shortened;
-use hook_json::{JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject};
+use hook_json::{
+    JsonKind, JsonObject, JsonText, JsonWalk, ObjectWriter, RawJson, RawObject, keywords,
+};
 
 /// The bytes of a message apart from its content.
 const MESSAGE_OVERHEAD: usize = r#",{"role":"system","content":}"#.len();

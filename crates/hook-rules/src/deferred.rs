@@ -1,6 +1,8 @@
 //! Rules about named programs, which are parsed when such a program is called: of thousands a command
 //! needs a few.
 
+use std::sync::Arc;
+
 use crate::file::{Effect, Rule, RuleFile, ShellRule, Subject};
 use crate::outline::Outline;
 use crate::words::WordPattern;
@@ -36,14 +38,14 @@ impl RuleFile {
                 programs: vec![WordPattern::Literal(program.to_owned())],
                 ..ShellRule::default()
             };
-            file.rules.push(Rule {
+            file.rules.push(Arc::new(Rule {
                 id: "unreadable".to_owned(),
                 line: 1,
                 effect: Effect::Deny,
                 message: format!("a rule about `{program}` cannot be read: {}", problem.message),
                 subjects: vec![Subject::Shell(Box::new(shell))],
                 narrowing: Vec::new(),
-            });
+            }));
         }
         Some(file)
     }

@@ -1,8 +1,8 @@
 //! The format of rule files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
@@ -23,7 +23,7 @@ const MAX_MESSAGE: usize = 1_000;
 /// The maximum number of rules in a file.
 const MAX_RULES: usize = 10_000;
 
-/// What a rule does to a call.
+/// The effect of a rule on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Effect {
@@ -67,16 +67,15 @@ pub enum Expectation {
 }
 
 impl Expectation {
-    /// Returns `true` if an effect is the expected one.
-    pub fn is_met_by(self, effect: Option<Effect>) -> bool {
-        let expected = match self {
+    /// Returns the expected effect; `None` if no rule is to match.
+    pub fn effect(self) -> Option<Effect> {
+        match self {
             Self::Pass => None,
             Self::Warn => Some(Effect::Warn),
             Self::Context => Some(Effect::Context),
             Self::Ask => Some(Effect::Ask),
             Self::Deny => Some(Effect::Deny),
-        };
-        effect == expected
+        }
     }
 }
 
@@ -86,13 +85,13 @@ impl Expectation {
 pub struct RuleFile {
     /// The name under which its rules are shown, such as `git.toml`.
     pub name: String,
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<Arc<Rule>>,
     /// The other rules, of a file that is known to have no mistakes.
     pub(crate) deferred: Option<Outline>,
     all: OnceLock<Box<Self>>,
     /// The tests of the file; only [`whole`](Self::whole) has those of one whose rules are deferred.
     pub tests: Vec<RuleTest>,
-    /// What is wrong with it. A rule with a problem is left out; the others hold.
+    /// The mistakes in it. A rule with a problem is left out; the others hold.
     pub problems: Vec<Problem>,
     pub(crate) opaque: Option<Effect>,
     /// Rules of other files that do not hold, `FILE:id`, with the reason.
@@ -368,8 +367,9 @@ impl RuleFile {
         for (at, test) in tests {
             self.test(test, lines.line_at(at));
         }
+        let mut ids = HashSet::with_capacity(rules.len().min(MAX_RULES));
         for (at, rule) in rules {
-            self.rule(rule, at, &mut lines);
+            self.rule(rule, lines.line_at(at), &mut lines, &mut ids);
         }
         Ok(())
     }
@@ -449,7 +449,7 @@ impl RuleFile {
     /// or a weaker effect.
     pub fn lost_rules(&self, others: &[&Self]) -> Vec<String> {
         let other = others.iter().map(|other| other.whole()).find(|other| other.name == self.name);
-        let keeps = |rule: &&Rule| {
+        let keeps = |rule: &&Arc<Rule>| {
             other.into_iter().flat_map(|other| &other.rules).any(|other| {
                 other.id == rule.id
                     && other.effect >= rule.effect
@@ -479,8 +479,13 @@ impl RuleFile {
         self.problems.push(Problem { line, rule: rule.map(str::to_owned), message });
     }
 
-    fn rule(&mut self, mut table: DeTable<'_>, at: usize, lines: &mut Lines<'_>) {
-        let line = lines.line_at(at);
+    fn rule(
+        &mut self,
+        mut table: DeTable<'_>,
+        line: usize,
+        lines: &mut Lines<'_>,
+        ids: &mut HashSet<String>,
+    ) {
         let id = table.get("id").and_then(|id| id.get_ref().as_str()).map(str::to_owned);
         if self.rules.len() >= MAX_RULES {
             return self.problem(
@@ -503,14 +508,17 @@ impl RuleFile {
             Ok(text) => text,
             Err(message) => return self.problem(line, id.as_deref(), message),
         };
-        if self.rules.iter().any(|rule| rule.id == text.id) {
+        if ids.contains(&text.id) {
             return self.problem(line, id.as_deref(), format!("there are two rules `{}`", text.id));
         }
         for (at, test) in tests {
             self.test(test, lines.line_at(at));
         }
         match compile(text, line) {
-            Ok(rule) => self.rules.push(rule),
+            Ok(rule) => {
+                ids.insert(rule.id.clone());
+                self.rules.push(Arc::new(rule));
+            }
             Err(message) => self.problem(line, id.as_deref(), message),
         }
     }

@@ -6,7 +6,11 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | `by_name` | lists that are looked up by names |
+//! | `call` | calls, with their commands as they were read |
+//! | `candidate` | subjects of rules, which may match a call |
 //! | `decide` | what rules say of a call |
+//! | `decision` | decisions: the rules that match |
 //! | `deferred` | rules about named programs, parsed when such a program is called |
 //! | `directories` | the directories of a call |
 //! | `file` | the format: TOML to rules and tests, with problems and their lines |
@@ -14,7 +18,9 @@
 //! | `outline` | where in a file its rules are, found without parsing |
 //! | `packs` | the packs that are part of the engine |
 //! | `paths` | patterns of paths |
+//! | `program_index` | rules about commands by their programs |
 //! | `regex` | regular expressions |
+//! | `shell_match` | comparison of rules about commands with what is started |
 //! | `words` | patterns of words |
 //!
 //! # Example
@@ -37,7 +43,11 @@
 //! assert!(rules.decide(&Call::shell("git push"), &directories).effect().is_none());
 //! ```
 
+mod by_name;
+mod call;
+mod candidate;
 mod decide;
+mod decision;
 mod deferred;
 mod directories;
 mod file;
@@ -46,10 +56,14 @@ mod narrowing;
 mod outline;
 pub mod packs;
 mod paths;
+mod program_index;
 mod regex;
+mod shell_match;
 mod words;
 
-pub use decide::{Call, Commands, Decision, Match, Rules};
+pub use call::{Call, Commands};
+pub use decide::Rules;
+pub use decision::{Decision, Match};
 pub use directories::{Directories, test_directories};
 pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleSummary, RuleTest, TestKind};
 pub use narrowing::{CalledTool, InputFields};

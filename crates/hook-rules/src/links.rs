@@ -1,6 +1,6 @@
 //! The other paths of a file: those that links on disk lead to, and links that a command makes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use hook_shell::invocations::UNKNOWN;
 
@@ -18,9 +18,8 @@ pub(crate) struct Links<'d> {
     /// Links that a command makes, each with its target.
     made: Vec<(String, String)>,
     /// The targets of links on disk.
-    on_disk: HashMap<String, Option<String>>,
-    /// The real paths of the project and the home directory with those that are used for them.
-    real: Option<Vec<(String, String)>>,
+    on_disk: BTreeMap<String, Option<String>>,
+    real: Option<Real<'d>>,
     /// `true` if not all links could be followed.
     is_exhausted: bool,
 }
@@ -30,7 +29,7 @@ impl<'d> Links<'d> {
         Self {
             directories,
             made: Vec::new(),
-            on_disk: HashMap::new(),
+            on_disk: BTreeMap::new(),
             real: None,
             is_exhausted: false,
         }
@@ -41,6 +40,11 @@ impl<'d> Links<'d> {
         let room = MAX_PATHS.saturating_sub(self.made.len());
         self.is_exhausted |= made.len() > room;
         self.made.extend(made.into_iter().take(room));
+    }
+
+    /// Returns `true` if a command makes links.
+    pub(crate) fn are_made(&self) -> bool {
+        !self.made.is_empty()
     }
 
     /// Returns `true` if not all links could be followed.
@@ -142,6 +146,9 @@ impl<'d> Links<'d> {
         if is_skipped {
             return None;
         }
+        if self.real().is_around_plain(path) {
+            return None;
+        }
         if let Some(target) = self.on_disk.get(path) {
             return target.clone();
         }
@@ -155,20 +162,50 @@ impl<'d> Links<'d> {
         target
     }
 
+    fn real(&mut self) -> &Real<'d> {
+        let directories = self.directories;
+        self.real.get_or_insert_with(|| Real::of([directories.project(), directories.home()]))
+    }
+
     /// Returns a path by the names that are used for the project and the home directory.
     fn renamed(&mut self, path: String) -> String {
-        let directories = self.directories;
-        let real = self.real.get_or_insert_with(|| {
-            let of = |directory: &str| {
-                let real = std::fs::canonicalize(directory).ok()?.to_string_lossy().into_owned();
-                (real != directory).then(|| (real, directory.to_owned()))
-            };
-            [directories.project(), directories.home()].into_iter().filter_map(of).collect()
-        });
-        let behind = real.iter().find_map(|(real, used)| {
+        let behind = self.real().linked.iter().find_map(|(real, used)| {
             let rest = path.strip_prefix(real.as_str())?;
             (rest.is_empty() || rest.starts_with('/')).then(|| format!("{used}{rest}"))
         });
         behind.unwrap_or(path)
+    }
+}
+
+/// The real paths of directories.
+#[derive(Debug, Default)]
+struct Real<'d> {
+    /// Those that links lead to: the real path, and the one that is used.
+    linked: Vec<(String, &'d str)>,
+    /// Those with no link in their paths.
+    plain: Vec<&'d str>,
+}
+
+impl<'d> Real<'d> {
+    fn of(directories: impl IntoIterator<Item = &'d str>) -> Self {
+        let mut real = Self::default();
+        for directory in directories {
+            if real.is_around_plain(directory) {
+                continue;
+            }
+            let Ok(path) = std::fs::canonicalize(directory) else { continue };
+            match path.to_string_lossy() {
+                path if path == directory => real.plain.push(directory),
+                path => real.linked.push((path.into_owned(), directory)),
+            }
+        }
+        real
+    }
+
+    /// Returns `true` if a directory with no link in its path is this one, or in it.
+    fn is_around_plain(&self, path: &str) -> bool {
+        self.plain.iter().any(|plain| {
+            plain.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
     }
 }

@@ -24,9 +24,9 @@ pub(crate) struct FieldCondition {
     /// The paths of which the first counts that the input has.
     paths: Vec<String>,
     patterns: Vec<WordPattern>,
-    /// Whether it holds if the input has none of the fields.
+    /// `true` if it holds although the input has none of the fields.
     without: bool,
-    /// Whether it holds where no pattern matches.
+    /// `true` if it holds where no pattern matches.
     is_negated: bool,
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Outline {
     text: Arc<str>,
     /// The part before the first rule or test.
     preamble: Range<usize>,
-    /// Whether the preamble has `opaque`.
+    /// `true` if the preamble has `opaque`.
     pub(crate) sets_opaque: bool,
     rules: Vec<OutlinedRule>,
     /// The programs that the patterns of commands name, in order.
@@ -25,9 +25,9 @@ struct OutlinedRule {
     /// The part behind the value of `shell`.
     after: Range<usize>,
     patterns: Vec<OutlinedPattern>,
-    /// Whether it is about something else than commands, too.
+    /// `true` if it is about something else than commands, too.
     has_other_subjects: bool,
-    /// Whether it denies.
+    /// `true` if it denies.
     denies: bool,
 }
 

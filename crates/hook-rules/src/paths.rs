@@ -1,15 +1,23 @@
 //! Patterns of paths: `**` for any number of components, `*` and `?` within one; `~/`, `{project}`
 //! and `{temp}` stand for directories, and `!` excludes.
 
+use std::ops::Range;
+
+use hook_shell::glob_matches;
 use hook_shell::invocations::{Access, Invocation, UNKNOWN};
 
+use crate::by_name::ByName;
 use crate::directories::Directories;
-use crate::words::{WordPattern, glob_matches};
+use crate::words::WordPattern;
 
 /// Patterns of paths, of which some exclude.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PathPatterns {
-    wanted: Vec<PathPattern>,
+    /// The patterns by a name that all of their paths have.
+    named: ByName<PathPattern>,
+    unnamed: Vec<PathPattern>,
+    /// The parts of the patterns up to each name that others follow, by that.
+    folders: ByName<PathPattern>,
     excluded: Vec<PathPattern>,
 }
 
@@ -38,20 +46,47 @@ enum Component {
 impl PathPatterns {
     /// Parses patterns; the error says what is wrong with one of them.
     pub(crate) fn parse(patterns: &[String]) -> Result<Self, String> {
-        let mut parsed = Self::default();
         if patterns.is_empty() {
             return Err("there must be a pattern".to_owned());
         }
+        let (mut named, mut unnamed, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
         for pattern in patterns {
-            let (list, text) = match pattern.strip_prefix('!') {
-                Some(text) => (&mut parsed.excluded, text),
-                None => (&mut parsed.wanted, pattern.as_str()),
+            let (is_excluded, text) = match pattern.strip_prefix('!') {
+                Some(text) => (true, text),
+                None => (false, pattern.as_str()),
             };
             for text in alternatives(text)? {
-                list.push(PathPattern::parse(&text)?);
+                let pattern = PathPattern::parse(&text)?;
+                match pattern.name().map(Box::from) {
+                    _ if is_excluded => excluded.push(pattern),
+                    Some(name) => named.push((name, pattern)),
+                    None => unnamed.push(pattern),
+                }
             }
         }
-        Ok(parsed)
+        let wanted = named.iter().map(|(_, pattern)| pattern).chain(&unnamed);
+        let folders = wanted.flat_map(PathPattern::folders).collect();
+        Ok(Self { named: named.into_iter().collect(), unnamed, folders, excluded })
+    }
+
+    /// Returns `true` if there are patterns that only exclude.
+    fn only_excludes(&self) -> bool {
+        self.unnamed.is_empty() && self.named.is_empty()
+    }
+
+    /// Returns the patterns that may match a path: most have a name, and most paths do not have it.
+    fn candidates<'p>(&'p self, path: &'p SplitPath) -> impl Iterator<Item = &'p PathPattern> {
+        self.unnamed.iter().chain(self.named.candidates(path.names().iter(), !path.is_pattern))
+    }
+
+    /// Returns `true` if a pattern names something below a path, whose last component it names.
+    fn is_above(&self, path: &SplitPath) -> bool {
+        let folders = path.names().iter().last().map_or(&[][..], |last| self.folders.get(last));
+        folders.iter().any(|(_, folder)| {
+            path.behind(folder.base).is_some_and(|rest| {
+                !rest.is_empty() && matches(&folder.components, rest, Comparison::Must)
+            })
+        })
     }
 
     /// Returns `true` if a file matches that a program of a command uses.
@@ -66,16 +101,13 @@ impl PathPatterns {
             "trash",
         ];
         // On another machine nothing tells what is inside of a project.
-        if invocation.is_remote && self.wanted.is_empty() {
+        if invocation.is_remote && self.only_excludes() {
             return false;
         }
         // Whoever moves a folder moves what is in it.
         let is_whole =
             || path.is_absolute && access == Access::Write && WHOLE.contains(&invocation.program());
-        self.matches(path)
-            || !self.wanted.is_empty()
-                && is_whole()
-                && self.wanted.iter().any(|pattern| pattern.is_below(path))
+        self.matches(path) || is_whole() && self.is_above(path)
     }
 
     /// Returns `true` if a path is one of a person's or a project's files that are named. Programs get
@@ -86,15 +118,15 @@ impl PathPatterns {
         };
         !invocation.is_remote
             && path.is_absolute
-            && self.wanted.iter().any(|pattern| !is_of_system(pattern) && pattern.matches(path))
+            && self.candidates(path).any(|pattern| !is_of_system(pattern) && pattern.matches(path))
             && !self.excluded.iter().any(|pattern| pattern.excludes(path))
     }
 
     /// Returns `true` if a path matches. A path that is not known matches where only exclusions are
     /// given, since nothing shows that it is excluded.
     pub(crate) fn matches(&self, path: &SplitPath) -> bool {
-        let is_wanted = self.wanted.is_empty()
-            || path.is_absolute && self.wanted.iter().any(|pattern| pattern.matches(path));
+        let is_wanted = self.only_excludes()
+            || path.is_absolute && self.candidates(path).any(|pattern| pattern.matches(path));
         is_wanted
             && (!path.is_absolute || !self.excluded.iter().any(|pattern| pattern.excludes(path)))
     }
@@ -103,9 +135,11 @@ impl PathPatterns {
 /// A path, split once for all patterns that it is compared with.
 #[derive(Debug, Clone)]
 pub(crate) struct SplitPath {
-    components: Vec<Box<str>>,
+    text: Box<str>,
+    /// The ranges of the components.
+    components: Vec<Range<usize>>,
     is_absolute: bool,
-    /// Whether it may stand for several names.
+    /// `true` if it may stand for several names.
     is_pattern: bool,
     /// The number of components of the directories that it is in.
     in_home: Option<usize>,
@@ -113,15 +147,40 @@ pub(crate) struct SplitPath {
     in_temp: Option<usize>,
 }
 
+/// Components of a path.
+#[derive(Debug, Clone, Copy)]
+struct Names<'p> {
+    text: &'p str,
+    ranges: &'p [Range<usize>],
+}
+
+impl<'p> Names<'p> {
+    fn get(self, index: usize) -> Option<&'p str> {
+        self.text.get(self.ranges.get(index)?.clone())
+    }
+
+    fn is_empty(self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    fn iter(self) -> impl ExactSizeIterator<Item = &'p str> {
+        self.ranges.iter().map(move |range| self.text.get(range.clone()).unwrap_or_default())
+    }
+}
+
 impl SplitPath {
     pub(crate) fn new(path: &str, directories: &Directories) -> Self {
-        let components: Vec<Box<str>> = split(path).map(Box::from).collect();
+        let mut begin = 0;
+        let components = path.split('/').map(|component| {
+            begin += component.len() + 1;
+            begin - 1 - component.len()..begin - 1
+        });
+        let components: Vec<_> = components.filter(|component| !component.is_empty()).collect();
+        let names = Names { text: path, ranges: &components };
         let below = |directory: &str| {
             let mut length = 0;
             for component in split(directory) {
-                if components.get(length).is_none_or(|found| **found != *component) {
-                    return None;
-                }
+                names.get(length).filter(|found| *found == component)?;
                 length += 1;
             }
             Some(length)
@@ -129,11 +188,11 @@ impl SplitPath {
         let (in_home, in_project) = (below(directories.home()), below(directories.project()));
         // A home or project that lies there is not temporary, nor is a folder around it.
         let is_around = |directory: &str| {
-            let mut names = split(directory);
-            components.iter().all(|component| {
-                names
+            let mut inside = split(directory);
+            names.iter().all(|component| {
+                inside
                     .next()
-                    .is_some_and(|name| name == &**component || component.contains(['*', '?']))
+                    .is_some_and(|name| name == component || component.contains(['*', '?']))
             })
         };
         let in_temp =
@@ -144,18 +203,23 @@ impl SplitPath {
             });
         let is_absolute = path.starts_with('/');
         let is_pattern = path.contains(['*', '?', '[', UNKNOWN]);
-        Self { components, is_absolute, is_pattern, in_home, in_project, in_temp }
+        let text = path.into();
+        Self { text, components, is_absolute, is_pattern, in_home, in_project, in_temp }
+    }
+
+    fn names(&self) -> Names<'_> {
+        Names { text: &self.text, ranges: &self.components }
     }
 
     /// Returns the components behind a directory.
-    fn behind(&self, base: Base) -> Option<&[Box<str>]> {
+    fn behind(&self, base: Base) -> Option<Names<'_>> {
         let length = match base {
             Base::Root => 0,
             Base::Home => self.in_home?,
             Base::Project => self.in_project?,
             Base::Temp => self.in_temp?,
         };
-        self.components.get(length..)
+        Some(Names { text: &self.text, ranges: self.components.get(length..)? })
     }
 }
 
@@ -230,6 +294,21 @@ impl PathPattern {
         Ok(Self { base, components })
     }
 
+    /// Returns the parts up to each name that something follows.
+    fn folders(&self) -> impl Iterator<Item = (Box<str>, Self)> {
+        let before_last = self.components.len().saturating_sub(1);
+        let folders = self.components.iter().take(before_last).enumerate();
+        folders.filter_map(|(index, component)| {
+            let components = self.components.get(..=index)?.to_vec();
+            Some((component.name()?.into(), Self { base: self.base, components }))
+        })
+    }
+
+    /// Returns the last name, which all paths have that match.
+    fn name(&self) -> Option<&str> {
+        self.components.iter().rev().find_map(Component::name)
+    }
+
     fn matches(&self, path: &SplitPath) -> bool {
         self.matches_as(path, Comparison::May)
     }
@@ -241,31 +320,16 @@ impl PathPattern {
 
     fn matches_as(&self, path: &SplitPath, comparison: Comparison) -> bool {
         let comparison = if path.is_pattern { comparison } else { Comparison::Must };
-        // Most patterns end in a name, by which most paths differ.
-        if let (Some(Component::One(word)), Some(last)) =
-            (self.components.last(), path.components.last())
-            && !is_same(word, last, comparison)
-        {
-            return false;
-        }
         path.behind(self.base).is_some_and(|rest| matches(&self.components, rest, comparison))
     }
+}
 
-    /// Returns `true` if the pattern names something below a path, whose last component it names.
-    fn is_below(&self, path: &SplitPath) -> bool {
-        let Some(last) = path.components.last() else { return false };
-        (1..self.components.len()).rev().any(|length| {
-            let (begin, behind) = self.components.split_at(length);
-            let names_last = matches!(
-                begin.last(),
-                Some(Component::One(WordPattern::Literal(name))) if *name == **last
-            );
-            names_last
-                && !behind.is_empty()
-                && path
-                    .behind(self.base)
-                    .is_some_and(|rest| !rest.is_empty() && matches(begin, rest, Comparison::Must))
-        })
+impl Component {
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::One(word) => word.literal(),
+            Self::Any => None,
+        }
     }
 }
 
@@ -276,7 +340,7 @@ enum Comparison {
     Must,
 }
 
-fn matches(pattern: &[Component], path: &[Box<str>], comparison: Comparison) -> bool {
+fn matches(pattern: &[Component], path: Names<'_>, comparison: Comparison) -> bool {
     let (mut at, mut read, mut last) = (0, 0, None);
     while let Some(component) = path.get(read) {
         match pattern.get(at) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use hook_shell::glob_matches;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -84,70 +85,23 @@ impl WordPattern {
         }
     }
 
+    /// Returns all that it matches, if that is some names.
+    pub(crate) fn literals(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::Literal(text) => Some(vec![text]),
+            Self::Glob(_) => None,
+            Self::Any(patterns) => {
+                let names: Option<Vec<_>> = patterns.iter().map(Self::literals).collect();
+                Some(names?.concat())
+            }
+        }
+    }
+
     pub(crate) fn matches(&self, word: &str) -> bool {
         match self {
             Self::Literal(text) => text == word,
             Self::Glob(pattern) => glob_matches(pattern, word),
             Self::Any(patterns) => patterns.iter().any(|pattern| pattern.matches(word)),
         }
-    }
-}
-
-/// Returns `true` if a text matches a glob of `*`, `?` and `[…]`.
-pub(crate) fn glob_matches(pattern: &[char], text: &str) -> bool {
-    let (mut at, mut read, mut last_star) = (0, 0, None);
-    let character_at = |read: usize| text.get(read..).and_then(|rest| rest.chars().next());
-    while let Some(character) = character_at(read) {
-        match match_one(pattern.get(at..).unwrap_or_default(), character) {
-            Some(length) => {
-                at += length;
-                read += character.len_utf8();
-            }
-            None if pattern.get(at) == Some(&'*') => {
-                last_star = Some((at, read));
-                at += 1;
-            }
-            None => match last_star {
-                Some((star, begun)) => {
-                    at = star + 1;
-                    read = begun + character_at(begun).map_or(1, char::len_utf8);
-                    last_star = Some((star, read));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.iter().skip(at).all(|rest| *rest == '*')
-}
-
-/// Returns the length of the pattern's first part if it matches a character; a star does not.
-fn match_one(pattern: &[char], character: char) -> Option<usize> {
-    match pattern.first()? {
-        '*' => None,
-        '?' => Some(1),
-        '[' => {
-            let end = pattern.iter().skip(2).position(|end| *end == ']')? + 2;
-            let class = pattern.get(1..end)?;
-            let (class, is_negated) = match class.first() {
-                Some('!' | '^') => (class.get(1..)?, true),
-                _ => (class, false),
-            };
-            let mut is_in = false;
-            let mut rest = class;
-            while let Some((first, after)) = rest.split_first() {
-                match after {
-                    ['-', last, after @ ..] => {
-                        is_in |= (*first..=*last).contains(&character);
-                        rest = after;
-                    }
-                    _ => {
-                        is_in |= *first == character;
-                        rest = after;
-                    }
-                }
-            }
-            (is_in != is_negated).then_some(end + 1)
-        }
-        literal => (*literal == character).then_some(1),
     }
 }

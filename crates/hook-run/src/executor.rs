@@ -1,6 +1,6 @@
 //! The trait of everything that runs a hook. The implementations are in modules beside this file.
 
-use hook_json::keywords;
+use hook_json::{keywords, opaque_debug};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -167,11 +167,7 @@ pub enum Execution {
     Running(BoxFuture<'static, Run>),
 }
 
-impl fmt::Debug for Execution {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Execution").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Execution);
 
 impl Execution {
     /// Waits for the run to end.
@@ -247,6 +243,12 @@ pub trait HookExecutor: fmt::Debug + Send + Sync {
     /// Returns the fleet of engines that the hook represents, if any.
     fn upstream(&self) -> Option<&UpstreamRules> {
         None
+    }
+
+    /// Returns what the hook decides about an input, if it runs nothing for that: for each of its rules
+    /// that match, the effect and the reason.
+    fn preview(&self, _input: &HookInput) -> Vec<String> {
+        Vec::new()
     }
 
     /// Checks whether the hook may run at a depth: the number of command hooks of this engine that

@@ -1,9 +1,7 @@
 //! The factory of executors for the hooks of one settings file.
 
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::path::Path;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command::{CommandContext, CommandExecutor};
@@ -172,10 +170,10 @@ impl ExecutorFactory {
         }
     }
 
-    /// Returns the executor of a file of rules.
+    /// Returns the executor of a file of rules, by its index among them.
     pub fn rules(
         label: &str,
-        rules: Arc<hook_rules::Rules>,
+        rules: (Arc<hook_rules::Rules>, usize),
         project: &Path,
         home: Option<&OsStr>,
     ) -> Arc<dyn HookExecutor> {

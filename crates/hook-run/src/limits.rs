@@ -58,6 +58,8 @@ impl RunnerLimits {
 pub struct RunnerHost {
     /// The project's directory.
     pub project: PathBuf,
+    /// The other directories that the agent works in, whose projects' hooks run as well.
+    pub workspace: Vec<PathBuf>,
     /// The environment that hooks inherit, before the rules of settings apply.
     pub environment: Vec<(OsString, OsString)>,
     /// The limits of hooks.

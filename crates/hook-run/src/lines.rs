@@ -1,8 +1,7 @@
 //! Reads lines of bytes with a length limit.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};

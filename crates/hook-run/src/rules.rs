@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hook_json::{JsonKind, JsonObject, RawJson};
 use hook_protocol::event::EventPayload;
@@ -22,19 +22,37 @@ const MAX_OUTPUT: usize = 1 << 20;
 pub(super) struct RulesExecutor {
     label: String,
     rules: Arc<Rules>,
+    /// The index of its file among those of the rules.
+    file: usize,
     project: String,
     home: String,
 }
 
 impl RulesExecutor {
-    pub(super) fn new(label: &str, rules: Arc<Rules>, project: &Path, home: Option<&Path>) -> Self {
+    pub(super) fn new(
+        label: &str,
+        (rules, file): (Arc<Rules>, usize),
+        project: &Path,
+        home: Option<&Path>,
+    ) -> Self {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         Self {
             label: label.to_owned(),
             rules,
+            file,
             project: text(project),
             home: home.map(text).unwrap_or_default(),
         }
+    }
+}
+
+impl RulesExecutor {
+    fn decide(&self, input: &HookInput) -> Decision {
+        let facts = input.derived(
+            |facts: &Facts| facts.directories.project() == self.project,
+            || Facts::of(input, &self.project, &self.home),
+        );
+        facts.decision(&self.rules, input).of_file(self.file)
     }
 }
 
@@ -51,16 +69,18 @@ impl HookExecutor for RulesExecutor {
         HookStart::InProcess
     }
 
+    fn preview(&self, input: &HookInput) -> Vec<String> {
+        let mut matches = self.decide(input).matches;
+        matches.sort_by_key(|found| std::cmp::Reverse(found.effect));
+        matches
+            .iter()
+            .map(|found| format!("{}: {}", found.effect.as_str(), reason(found)))
+            .collect()
+    }
+
     fn execute(&self, call: HookCall) -> Execution {
         let input = &call.input;
-        let facts = input.derived(
-            |facts: &Facts| facts.directories.project() == self.project,
-            || Facts::of(input, &self.project, &self.home),
-        );
-        let decision =
-            self.rules.decide_read(&facts.call, &facts.commands, &facts.directories, &|path| {
-                field(input, path)
-            });
+        let decision = self.decide(input);
         let output = output(&decision);
         let mut answer = Answer::of_handler(input.event(), output);
         answer.warnings.extend(
@@ -70,11 +90,12 @@ impl HookExecutor for RulesExecutor {
     }
 }
 
-/// The parts of an event that rules are about, read once for all files of rules.
+/// The parts of an event that rules are about, read once for all files of rules, and what these decided.
 struct Facts {
     call: Call<'static>,
     commands: Commands,
     directories: Directories,
+    decisions: Mutex<Vec<(Arc<Rules>, Arc<Decision>)>>,
 }
 
 impl Facts {
@@ -82,7 +103,20 @@ impl Facts {
         let directories = Directories::new(&*input.cwd, project, home);
         let call = call(input);
         let commands = Commands::read(&call, &directories);
-        Self { call, commands, directories }
+        Self { call, commands, directories, decisions: Mutex::default() }
+    }
+
+    /// Returns what rules decide, which other files among them may have asked before.
+    fn decision(&self, rules: &Arc<Rules>, input: &HookInput) -> Arc<Decision> {
+        let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = decisions.iter().find(|(known, _)| Arc::ptr_eq(known, rules)) {
+            return Arc::clone(known);
+        }
+        let fields = |path: &str| field(input, path);
+        let decision = rules.decide_read(&self.call, &self.commands, &self.directories, &fields);
+        let decision = Arc::new(decision);
+        decisions.push((Arc::clone(rules), Arc::clone(&decision)));
+        decision
     }
 }
 
@@ -170,7 +204,12 @@ fn texts(value: &RawJson) -> Vec<String> {
 }
 
 fn reason(found: &Match) -> String {
-    format!("{} (rule {}: `{}`)", found.message, found.rule, found.subject)
+    let Match { message, rule, subject, .. } = found;
+    // What cannot be read is the same for all files, so that it is said once.
+    match rule.ends_with(":opaque") {
+        true => format!("{message} (`{subject}`)"),
+        false => format!("{message} (rule {rule}: `{subject}`)"),
+    }
 }
 
 /// Returns the answer to a call: of several rules the strictest effect, with all its reasons.

@@ -85,6 +85,17 @@ impl Runner {
         Self::with(shell, host)
     }
 
+    /// Returns the project's directory.
+    pub fn project(&self) -> &Path {
+        &self.host.project
+    }
+
+    /// Returns the directories that the agent works in, that of the project first.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        let others = self.host.workspace.iter().map(std::path::PathBuf::as_path);
+        std::iter::once(self.project()).chain(others)
+    }
+
     fn with(shell: Shell, host: RunnerHost) -> Self {
         let threads = Arc::new(Threads::new(host.limits.max_blocking.max(1)));
         let tasks = EngineTasks::new(Sweeper::new(Arc::clone(&threads)));

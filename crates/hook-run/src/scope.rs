@@ -11,7 +11,7 @@ use super::nesting::Nesting;
 use super::result::HookExecutionResult;
 use super::session_env::SessionEnv;
 use super::slots::FairnessKey;
-use hook_json::RawObject;
+use hook_json::{RawObject, opaque_debug};
 use hook_protocol::event::input::HookInput;
 
 /// Notified when hooks start and finish. Called where the hook runs, so it must not block.
@@ -70,8 +70,4 @@ impl RunScope {
     }
 }
 
-impl std::fmt::Debug for RunScope {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("RunScope").field("cancel", &self.cancel).finish_non_exhaustive()
-    }
-}
+opaque_debug!(RunScope { cancel });

@@ -1,9 +1,9 @@
 //! The specification of a hook that runs, without the reasons why it runs.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hook_json::opaque_debug;
 use tokio::sync::Semaphore;
 
 use super::executor::{HookExecutor, HookKind};
@@ -120,8 +120,4 @@ impl HookSpec {
     }
 }
 
-impl fmt::Debug for HookSpec {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("HookSpec").field(&self.identity).finish()
-    }
-}
+opaque_debug!(HookSpec { identity });

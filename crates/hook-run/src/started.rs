@@ -1,9 +1,9 @@
 //! A hook that was started.
 
-use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use hook_json::opaque_debug;
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
 
@@ -41,11 +41,7 @@ pub struct RunnerGone {
     hook: String,
 }
 
-impl fmt::Debug for StartedHook {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("StartedHook").finish_non_exhaustive()
-    }
-}
+opaque_debug!(StartedHook);
 
 impl StartedHook {
     /// Waits for the result.

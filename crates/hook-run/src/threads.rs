@@ -4,12 +4,13 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
+
+use hook_json::opaque_debug;
 
 /// The time after which an idle thread ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -42,17 +43,7 @@ struct State {
     closed: bool,
 }
 
-impl fmt::Debug for State {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("State")
-            .field("jobs", &self.jobs.len())
-            .field("idle", &self.idle)
-            .field("threads", &self.threads)
-            .field("abandoned", &self.abandoned)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(State { idle, threads, abandoned });
 
 impl Threads {
     /// Creates a pool that keeps this number of threads, and starts none. Callers limit the jobs.

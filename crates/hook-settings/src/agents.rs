@@ -32,7 +32,11 @@ impl Agents {
     /// Adds the files of the agents that the sources or the host name. They follow the project's,
     /// the user's and the system's sources. Only existing files are added, each once. The sources
     /// themselves may contain hooks in any known language.
-    pub fn with_files(&self, sources: Vec<SettingsSource>, project: &Path) -> Vec<SettingsSource> {
+    pub fn with_files<'d>(
+        &self,
+        sources: Vec<SettingsSource>,
+        directories: impl IntoIterator<Item = &'d Path>,
+    ) -> Vec<SettingsSource> {
         let sources: Vec<_> =
             sources.into_iter().map(|source| source.with_languages(&self.known)).collect();
         let own = sources.iter().filter(|source| source.language.is_none());
@@ -53,7 +57,12 @@ impl Agents {
             return sources;
         }
         let home = home_directory().filter(|_| self.include_user);
-        let projects = searched_directories(project);
+        let mut projects: Vec<PathBuf> = Vec::new();
+        for directory in directories.into_iter().flat_map(searched_directories) {
+            if !projects.contains(&directory) {
+                projects.push(directory);
+            }
+        }
         let mut found: Vec<SettingsSource> = Vec::new();
         let mut known: HashMap<PathBuf, usize> = HashMap::new();
         for agent in agents {

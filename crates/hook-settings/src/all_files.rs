@@ -1,8 +1,7 @@
 //! Options combined from all settings files.
 
 use super::definition::SettingsFile;
-use super::keywords::AuditLevel;
-use super::keywords::FailBehavior;
+use super::keywords::{AuditLevel, FailBehavior};
 use super::registration::{RegistrationLimits, RegistrationRules};
 use crate::redact::Redaction;
 use hook_json::text::shortened;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::diagnostic::{Diagnostic, Location};
-use super::fields::DEFAULT_PRIORITY;
-use super::fields::{CONFIG_FIELDS, HOOK_FIELDS};
+use super::fields::{CONFIG_FIELDS, DEFAULT_PRIORITY, HOOK_FIELDS};
 use super::keywords::{AuditLevel, FailBehavior, TimeoutOrigin};
 use super::matcher_definition::MatcherDefinition;
 use super::pack::Pack;
@@ -324,10 +323,11 @@ impl SettingsFile {
     }
 
     /// Returns the project that the file's hooks belong to: for a project's settings the one that
-    /// contains the file, otherwise the host's.
+    /// contains the file, for its packs the one that names them, otherwise the host's.
     pub fn project<'p>(&'p self, host: &'p Path) -> &'p Path {
         let by_path = || self.path.as_deref().and_then(project_of);
         let own = self.project.as_deref().or_else(by_path);
-        own.filter(|_| self.source == HookSource::Project).unwrap_or(host)
+        let own = own.filter(|_| self.source == HookSource::Project);
+        own.or_else(|| self.pack.as_ref()?.project.as_deref()).unwrap_or(host)
     }
 }

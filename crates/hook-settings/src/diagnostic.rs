@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::keywords::Severity;
 use super::rule::Rule;
-use hook_json::text::OneLine;
-use hook_json::text::PathText;
+use hook_json::text::{OneLine, PathText};
 
 /// A location in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,6 +1,7 @@
 //! Discovery of settings files: of a project and the projects around it, of the user, and of the
 //! system (reference/settings.md, "Sources").
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,18 +20,7 @@ use hook_files::{absence, user_folders};
 /// `$XDG_CONFIG_HOME` or its default ([`config_home`](fn@super::config_home)); with `None` the
 /// user's file is omitted.
 pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSource> {
-    let of_project =
-        |project: &Path| SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
-    let home = home_directory();
-    let enclosing = enclosing_projects(project, home.as_deref());
-    let projects = std::iter::once(project).chain(enclosing.iter().map(PathBuf::as_path));
-    let mut sources = Vec::new();
-    for project in projects {
-        let source = of_project(project);
-        let packs = packs_beside(&source.path, Some(project));
-        sources.push(source);
-        sources.extend(packs);
-    }
+    let mut sources = project_sources(project);
     if let Some(config_home) = config_home {
         let source = SettingsSource::optional(HookSource::User, config_home.join(IN_CONFIG_HOME));
         let packs = packs_beside(&source.path, None);
@@ -39,6 +29,19 @@ pub fn discover(project: &Path, config_home: Option<&Path>) -> Vec<SettingsSourc
     }
     let machine = user_folders::machine_config().join(IN_CONFIG_HOME);
     sources.push(SettingsSource::optional(HookSource::System, machine));
+    sources
+}
+
+/// Returns those of the native settings files that belong to a project and those around it.
+pub fn project_sources(project: &Path) -> Vec<SettingsSource> {
+    let enclosing = enclosing_projects(project);
+    let mut sources = Vec::new();
+    for project in std::iter::once(project).chain(enclosing.iter().map(PathBuf::as_path)) {
+        let source = SettingsSource::optional(HookSource::Project, project.join(IN_PROJECT));
+        let packs = packs_beside(&source.path, Some(project));
+        sources.push(source);
+        sources.extend(packs);
+    }
     sources
 }
 
@@ -57,14 +60,13 @@ pub fn nearest_project(directory: &Path) -> PathBuf {
     if has_settings(directory) {
         return directory.to_path_buf();
     }
-    let nearest = enclosing_projects(directory, home_directory().as_deref()).into_iter().next();
-    nearest.unwrap_or_else(|| directory.to_path_buf())
+    enclosing_projects(directory).into_iter().next().unwrap_or_else(|| directory.to_path_buf())
 }
 
 /// Returns the directories above a directory that have project settings, from the nearest to the
 /// outermost. Their hooks run in addition to those of the inner project.
-pub(crate) fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut projects = directories_above(directory, home);
+fn enclosing_projects(directory: &Path) -> Vec<PathBuf> {
+    let mut projects = Search::of(directory).searched();
     projects.retain(|directory| has_settings(directory));
     projects
 }
@@ -76,59 +78,110 @@ pub(crate) fn enclosing_projects(directory: &Path, home: Option<&Path>) -> Vec<P
 /// before a directory of another owner, whose contents are neither the user's nor the project's. The
 /// root of a repository does not end it: `git init` in a folder would keep the guards around it out.
 pub fn searched_directories(project: &Path) -> Vec<PathBuf> {
-    let mut directories = directories_above(project, home_directory().as_deref());
+    let mut directories = Search::of(project).searched();
     directories.insert(0, project.to_path_buf());
     directories
 }
 
-/// Returns the directories whose trusted guards a project has, whoever owns them now: those in which
-/// settings are looked for, and all around them.
+/// Returns the directories whose trusted guards a project has, whoever owns them now and whatever
+/// they are links to: those in which settings are looked for, and all around them, as far as HOME.
 pub fn guarded_directories(project: &Path) -> Vec<PathBuf> {
-    let mut directories = searched_directories(project);
-    let outermost = directories.last().cloned().unwrap_or_default();
-    let home = home_directory();
-    let beyond = outermost.ancestors().skip(1).map(Path::to_path_buf);
-    if home.as_ref() != Some(&outermost) {
-        directories.extend(beyond);
-    }
+    let search = Search::of(project);
+    let mut directories = search.searched();
+    directories.insert(0, project.to_path_buf());
+    let mut known: HashSet<PathBuf> = directories.iter().cloned().collect();
+    directories
+        .extend(search.all().into_iter().filter(|directory| known.insert(directory.clone())));
     directories
 }
 
-/// Returns the searched directories without the first. A directory that is reached through a link of
-/// a project is in that project, and in the one that the link leads to.
-fn directories_above(directory: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let canonical = |path: &Path| {
-        hook_files::plain_path::canonical(path).unwrap_or_else(|_| path.to_path_buf())
-    };
-    let home = home.map(canonical);
-    let real = canonical(directory);
-    let mut found = above_first(real.ancestors().map(Path::to_path_buf), home.as_deref());
-    let written = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
-    if written != real {
-        let outer = written.ancestors().skip(1).map(canonical);
-        for linked in above_first(std::iter::once(real).chain(outer), home.as_deref()) {
-            if !found.contains(&linked) {
-                found.push(linked);
+/// The maximum depth of a directory whose surroundings are searched. A deeper one would keep an agent waiting for longer
+/// than it does.
+pub const MAX_PROJECT_DEPTH: usize = 128;
+
+/// Returns `true` if a directory, and each that a link on its path leads to, is not too deep to be searched around.
+pub fn is_searchable(directory: &Path) -> bool {
+    let is_shallow = |path: &Path| path.components().count() <= MAX_PROJECT_DEPTH;
+    is_shallow(directory)
+        && is_shallow(&canonical(directory))
+        && Search::of(directory).with_links.iter().all(|start| is_shallow(start))
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    hook_files::plain_path::canonical(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// A search for projects around a directory.
+struct Search {
+    /// The directory as it is written.
+    written: PathBuf,
+    /// The directory without links.
+    real: PathBuf,
+    /// The directories in which a part of the written path is a link. What is reached through a link
+    /// of a project is in that project, too.
+    with_links: Vec<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+impl Search {
+    fn of(directory: &Path) -> Self {
+        let written = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
+        let real = canonical(&written);
+        let mut with_links = Vec::new();
+        if real != written {
+            let mut inner = real.clone();
+            for outer in written.ancestors().skip(1).map(canonical) {
+                if inner.parent() != Some(&outer) {
+                    with_links.push(outer.clone());
+                }
+                inner = outer;
             }
         }
+        let home = home_directory().map(|home| canonical(&home));
+        Self { written, real, with_links, home }
     }
-    found
+
+    /// Returns the chains of directories that are searched, each as far as HOME.
+    fn chains(&self) -> impl Iterator<Item = impl Iterator<Item = &Path>> {
+        std::iter::once(&self.real).chain(&self.with_links).map(|start| self.up_to_home(start))
+    }
+
+    fn up_to_home<'d>(&self, start: &'d Path) -> impl Iterator<Item = &'d Path> + use<'d> {
+        let is_home = |directory: &Path| self.home.as_deref() == Some(directory);
+        let end = start.ancestors().position(is_home).map_or(usize::MAX, |last| last + 1);
+        start.ancestors().take(end)
+    }
+
+    /// Returns the searched directories around the directory.
+    fn searched(&self) -> Vec<PathBuf> {
+        let owners = Owners::of(&self.real);
+        let mut found: Vec<PathBuf> = Vec::new();
+        let mut known = HashSet::from([&*self.real]);
+        for chain in self.chains() {
+            let owned = chain.take_while(|outer| *outer == self.real || owners.own(outer));
+            found.extend(owned.filter(|outer| known.insert(outer)).map(Path::to_path_buf));
+        }
+        found
+    }
+
+    /// Returns the directory and all around it, without links and as they are written.
+    fn all(&self) -> Vec<PathBuf> {
+        let is_home = |directory: &Path| self.home.as_ref() == Some(&canonical(directory));
+        let written = match self.real == self.written {
+            true => None,
+            false => Some(self.written.ancestors().take_while(|directory| !is_home(directory))),
+        };
+        self.chains()
+            .flatten()
+            .chain(written.into_iter().flatten())
+            .map(Path::to_path_buf)
+            .collect()
+    }
 }
 
-/// Searches a chain of directories, each in the next, without the first.
-fn above_first(directories: impl Iterator<Item = PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
-    let chain: Vec<PathBuf> = directories.collect();
-    let Some(first) = chain.first() else { return Vec::new() };
-    let owners = Owners::of(first);
-    let steps = chain.iter().zip(chain.iter().skip(1));
-    let steps =
-        steps.take_while(|(inner, outer)| home != Some(inner.as_path()) && owners.own(outer));
-    steps.map(|(_, outer)| outer.clone()).collect()
-}
-
-/// Checks whether a project's settings are present. Unreadable settings count: they are reported
+/// Checks whether a project's settings are present in a directory. Unreadable settings count: they are reported
 /// when they are loaded, so that their guards do not vanish silently.
-fn has_settings(directory: &Path) -> bool {
+pub fn has_settings(directory: &Path) -> bool {
     let settings = directory.join(IN_PROJECT);
     exists(&settings) || may_have_hooks(&settings)
 }

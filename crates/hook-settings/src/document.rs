@@ -8,8 +8,7 @@ use std::sync::Arc;
 use super::diagnostic::{Diagnostic, Location};
 use super::keywords::Severity;
 use super::rule::Rule;
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 use hook_json::{Comments, JsonError, JsonKind, RawJson, locate_entries, without_comments};
 
 /// The most problems of one file that are reported individually.

@@ -1,7 +1,6 @@
 //! The tables of known settings fields, used by the reader and the schema.
 
-use super::keywords::AuditLevel;
-use super::keywords::FailBehavior;
+use super::keywords::{AuditLevel, FailBehavior};
 use hook_json::field::FieldKind::{self, Integer, ListOf, Text, Unsigned};
 use hook_json::fields;
 use hook_protocol::event::{self, EVENT_NAME_PATTERN};

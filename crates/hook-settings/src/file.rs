@@ -17,8 +17,9 @@ use super::keywords::{FailBehavior, TimeoutOrigin};
 use super::language_field::{is_in_language, language_of, mentions_language};
 use hook_protocol::event::input::CallerField;
 
-use super::matcher_definition::{COMMAND_PATTERN, KIND, PATH_PATTERN, TOOL, TOOL_PATTERN};
-use super::matcher_definition::{MatcherDefinition, MatcherFields};
+use super::matcher_definition::{
+    COMMAND_PATTERN, KIND, MatcherDefinition, MatcherFields, PATH_PATTERN, TOOL, TOOL_PATTERN,
+};
 use super::redaction::RedactionRules;
 use super::registration::RegistrationRules;
 use super::rule::Rule;
@@ -26,10 +27,8 @@ use super::source::{HookSource, SettingsSource};
 use super::values::{FAIL_BEHAVIOR, LENIENT, Treatment};
 use crate::language::Languages;
 use crate::redact::pattern_error;
-use hook_json::JsonKind;
-use hook_json::field;
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
+use hook_json::{JsonKind, field};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
 use hook_shell::loaders::is_forbidden_in_project;
 

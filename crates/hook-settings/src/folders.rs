@@ -2,9 +2,8 @@
 //! (docs/modules.md).
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::pack::PackLock;
 use super::paths::{IN_CONFIG_HOME, home_directory, project_of};

@@ -53,6 +53,7 @@ pub(super) fn diagnostic(problem: ForeignProblem, document: &Document<'_>) -> Di
         (ForeignLoss::Hooks, true) => Rule::NotJson,
         (ForeignLoss::Hooks, false) => Rule::ForeignSkipped,
         (ForeignLoss::Part, _) => Rule::ForeignLost,
+        (ForeignLoss::Agent, _) => Rule::ForeignRefused,
         (ForeignLoss::Nothing, _) => Rule::ForeignUnused,
     };
     let location = document.location_at(problem.range, problem.path);

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use super::declaring::declare;
 use super::definition::HookEntry;
 use super::document::Node;
-use super::fields::DEFAULT_PRIORITY;
-use super::fields::HOOK_FIELDS;
+use super::fields::{DEFAULT_PRIORITY, HOOK_FIELDS};
 use super::file::{Reader, UnreadableMatcher};
 use super::foreign;
 use super::keywords::{FailBehavior, TimeoutOrigin};
@@ -23,9 +22,8 @@ use super::values::{FAIL_BEHAVIOR, LENIENT, language_help, means_fail_behavior};
 use crate::language::{
     self, ForeignDefinition, ForeignEntry, ForeignFile, ForeignLoss, ForeignProblem, Language,
 };
-use hook_json::RawJson;
-use hook_json::field;
 use hook_json::text::shortened;
+use hook_json::{RawJson, field};
 use hook_protocol::event::HookEventName;
 
 /// The consequence of an unknown language for its hooks.

@@ -162,7 +162,7 @@ impl PartialEq for dyn Language {
 impl Eq for dyn Language {}
 
 /// The names of agents that a reader of settings accepts without the languages of a host.
-pub const NAMES: [&str; 11] = [
+pub(crate) const NAMES: [&str; 11] = [
     "claude", "gemini", "llxprt", "qwen", "codex", "cursor", "copilot", "vscode", "pi", "omp",
     "a3s",
 ];
@@ -183,7 +183,7 @@ impl Languages {
     }
 
     /// Returns `true` if there are no languages.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
@@ -400,6 +400,8 @@ pub enum ForeignLoss {
     Hooks,
     /// A hook does less than in its agent.
     Part,
+    /// None here: the agent itself refuses the whole file.
+    Agent,
     /// None: the agent does nothing for it, either.
     Nothing,
 }

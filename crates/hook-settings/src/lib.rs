@@ -76,16 +76,19 @@ mod values_reader;
 pub use agents::{Agents, agents_of};
 pub use all_files::{audit_level, logs_calls, redaction, registration_limits, starts_server};
 pub(crate) use definition::FileSpans;
-pub use definition::variables;
-pub use definition::{EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules};
+pub use definition::{
+    EnvironmentRules, HookEntry, HooksConfig, SettingsFile, WorkerRules, variables,
+};
 pub use diagnostic::{Diagnostic, Location};
-pub use discovery::{discover, guarded_directories, nearest_project, searched_directories};
+pub use discovery::{
+    MAX_PROJECT_DEPTH, discover, guarded_directories, has_settings, is_searchable, nearest_project,
+    project_sources, searched_directories,
+};
 pub(crate) use document::Document;
 pub(crate) use fields::TOP_LEVEL;
 pub use fields::{CONFIG_FIELDS, DEFAULT_PRIORITY, DEFINITION_FIELDS, HOOK_FIELDS, MATCHER_FIELDS};
 pub use file::{parse, parse_source};
-pub use folders::has_hook_folder;
-pub use folders::listing;
+pub use folders::{has_hook_folder, listing};
 pub use keywords::{AuditLevel, FailBehavior, Severity, TimeoutOrigin};
 pub(crate) use load::load_all;
 pub use load::{MAX_SETTINGS, declare_events, load};

@@ -12,6 +12,7 @@ use super::file::{declared_events, parse_source};
 use super::folders::has_hook_folder;
 use super::keywords::Severity;
 use super::rule::Rule;
+use super::rule_set::RulesBudget;
 use super::source::{HookSource, SettingsSource};
 use super::{foreign, language_field, rule_set};
 use crate::language::OtherFile;
@@ -26,12 +27,16 @@ pub fn load(source: &SettingsSource) -> Option<SettingsFile> {
     let text = Text::read(source)?;
     let mut events = Events::built_in();
     text.declare(&mut events);
-    Some(with_rules(text.parse(&events, &[]).0, source))
+    Some(with_rules(text.parse(&events, &[]).0, source, &mut RulesBudget::default()))
 }
 
 /// Adds the rules next to a file, whatever became of the file itself.
-fn with_rules(mut file: SettingsFile, source: &SettingsSource) -> SettingsFile {
-    let (rules, problems) = rule_set::read(source);
+fn with_rules(
+    mut file: SettingsFile,
+    source: &SettingsSource,
+    of_projects: &mut RulesBudget,
+) -> SettingsFile {
+    let (rules, problems) = rule_set::read(source, of_projects);
     file.rules = rules;
     file.pack.clone_from(&source.pack);
     file.diagnostics.extend(problems);
@@ -50,7 +55,9 @@ pub(crate) fn load_all(
     declare_runtime_events: impl FnOnce(&mut Events),
 ) -> Vec<Option<(SettingsFile, String)>> {
     let files = parse_all(sources, events, declare_runtime_events).into_iter().zip(sources);
-    files.map(|(file, source)| file.map(|(file, text)| (with_rules(file, source), text))).collect()
+    let mut of_projects = RulesBudget::default();
+    let mut with_rules = |(file, text), source| (with_rules(file, source, &mut of_projects), text);
+    files.map(|(file, source)| file.map(|file| with_rules(file, source))).collect()
 }
 
 /// Loads sources without the rules next to them.
@@ -59,7 +66,8 @@ fn parse_all(
     events: &mut Events,
     declare_runtime_events: impl FnOnce(&mut Events),
 ) -> Vec<Option<(SettingsFile, String)>> {
-    let texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
+    let mut texts: Vec<Option<Text<'_>>> = sources.iter().map(Text::read).collect();
+    bound_projects(texts.iter_mut().flatten());
     let mut by_trust: Vec<&Text<'_>> = texts.iter().flatten().rev().collect();
     by_trust.sort_by_key(|text| Reverse(text.source.source.trust_rank()));
     let (others, projects): (Vec<&Text<'_>>, Vec<&Text<'_>>) =
@@ -82,6 +90,23 @@ fn parse_all(
         }
     };
     texts.into_iter().map(|text| text.map(parse)).collect()
+}
+
+/// Has files of projects count as unreadable once all of them are longer than one may be: they are
+/// read whether they are trusted or not.
+fn bound_projects<'t, 's: 't>(texts: impl Iterator<Item = &'t mut Text<'s>>) {
+    let mut remaining = MAX_SETTINGS;
+    for text in texts.filter(|text| text.source.source == HookSource::Project) {
+        let Ok(bytes) = &text.read else { continue };
+        match remaining.checked_sub(bytes.len() as u64) {
+            Some(left) => remaining = left,
+            None => {
+                let limit = MAX_SETTINGS >> 20;
+                let message = format!("all settings of these projects are longer than {limit} MiB");
+                text.read = Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+        }
+    }
 }
 
 /// Returns the text of a settings file of another agent, which may affect that agent's other files.

@@ -94,6 +94,9 @@ rules! {
     ForeignLost "foreign-lost" Warning,
         "a hook of another agent's does less here than there, or fails",
         "write it as a command, or leave it to its own agent";
+    ForeignRefused "foreign-refused" Error,
+        "an agent refuses its own settings file, and runs none of the hooks in it",
+        "correct what the agent names";
     ForeignUnused "foreign-unused" Hint,
         "something in another agent's settings does nothing there, and nothing here",
         "use a name that the agent knows, or leave it";
@@ -229,6 +232,9 @@ rules! {
     PackNotAdded "pack-not-added" Warning,
         "the project's packs.lock names a pack that you did not add",
         "review and add the packs of the project with `hook add`";
+    PackForgotten "pack-forgotten" Warning,
+        "a pack was added, but packs.lock does not name it any more, so nothing of it runs",
+        "add it again with `hook add` and its source, or remove its copy with `hook remove`";
     UnsetVariable "unset-variable" Warning,
         "a command begins with a variable that is not set",
         "set it in the hook's `env`; for the project's directory there is $HOOK_PROJECT_DIR";

@@ -17,6 +17,9 @@ use super::pack::{PROJECT_RULES, Pack, PackLock};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
 
+/// The maximum length of all rules of a folder in bytes, and of those of all projects: 8 MiB. A
+/// project's rules are read whether it is trusted or not.
+const MAX_TOTAL: u64 = 8 << 20;
 /// The maximum number of problems that are listed of a file.
 const MAX_PROBLEMS: usize = 100;
 
@@ -89,11 +92,19 @@ pub fn excepted_rules<'s>(sets: impl IntoIterator<Item = &'s RuleSet>) -> BTreeS
 }
 
 /// Reads the rules next to the file of a source, with their problems.
-pub(super) fn read(source: &SettingsSource) -> (Vec<RuleSet>, Vec<Diagnostic>) {
+pub(super) fn read(
+    source: &SettingsSource,
+    of_projects: &mut RulesBudget,
+) -> (Vec<RuleSet>, Vec<Diagnostic>) {
     let folder = folder_of(&source.source, Some(&source.path));
     let is_native = source.language.is_none() && source.modules.is_empty();
     let pack = source.pack.as_deref();
-    let mut found = Found { source: &source.source, pack, sets: Vec::new(), problems: Vec::new() };
+    let budget = match source.source {
+        HookSource::Project => of_projects,
+        _ => &mut RulesBudget::default(),
+    };
+    let mut found =
+        Found { source: &source.source, pack, budget, sets: Vec::new(), problems: Vec::new() };
     if let Some(pack) = &source.pack {
         found.folder(&pack.folder.join(RULES));
     } else if let Some(folder) = folder.filter(|_| is_native) {
@@ -103,10 +114,21 @@ pub(super) fn read(source: &SettingsSource) -> (Vec<RuleSet>, Vec<Diagnostic>) {
     (found.sets, found.problems)
 }
 
+/// The number of bytes of rules that may still be read.
+#[derive(Debug)]
+pub(super) struct RulesBudget(u64);
+
+impl Default for RulesBudget {
+    fn default() -> Self {
+        Self(MAX_TOTAL)
+    }
+}
+
 /// The rule files found so far.
 struct Found<'s> {
     source: &'s HookSource,
     pack: Option<&'s Pack>,
+    budget: &'s mut RulesBudget,
     sets: Vec<RuleSet>,
     problems: Vec<Diagnostic>,
 }
@@ -147,10 +169,7 @@ impl Found<'_> {
             Some(pack) => pack_file_name(pack, &name),
             None => one_line(&name).into_owned(),
         };
-        let text = regular_file::read(path, MAX_FILE).map_err(|error| error.to_string());
-        let text =
-            text.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
-        let mut file = match text {
+        let mut file = match self.text(path) {
             // `hook add` took it without a mistake, and its digest shows that it is the same.
             Ok(text) if self.pack.is_some_and(Pack::is_added) => {
                 RuleFile::parse_deferred(&name, &text)
@@ -192,6 +211,20 @@ impl Found<'_> {
             }
         }
         self.push(format!("{RULES}/{name}"), path, file, unreadable);
+    }
+
+    fn text(&mut self, path: &Path) -> Result<String, String> {
+        let RulesBudget(remaining) = self.budget;
+        let bytes = regular_file::read(path, MAX_FILE.min(*remaining)).map_err(|error| {
+            let is_longer = |file: std::fs::Metadata| file.is_file() && file.len() > *remaining;
+            if *remaining >= MAX_FILE || !path.metadata().is_ok_and(is_longer) {
+                return error.to_string();
+            }
+            *remaining = 0;
+            format!("with those read before it, rules are longer than {} MiB", MAX_TOTAL >> 20)
+        })?;
+        *remaining -= bytes.len() as u64;
+        String::from_utf8(bytes).map_err(|error| error.to_string())
     }
 
     /// Reports a lock of packs that cannot be read: there may be guards in it.

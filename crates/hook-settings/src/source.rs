@@ -127,6 +127,12 @@ impl SettingsSource {
         Self { required: true, ..Self::optional(HookSource::Explicit, path) }
     }
 
+    /// Returns `true` if both are one file of one project. The packs of all projects are in one place.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        let project = |source: &Self| source.pack.as_ref().and_then(|pack| pack.project.clone());
+        self.path == other.path && project(self) == project(other)
+    }
+
     /// Creates the source of a file that need not exist.
     pub fn optional(source: HookSource, path: impl Into<PathBuf>) -> Self {
         Self {

@@ -1,15 +1,13 @@
 //! A first settings file with two example guards: for shell commands and for files.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::edit::with_server;
 use super::paths::{IN_CONFIG_HOME, IN_PROJECT};
 pub use hook_files::atomic::{self, NewFile};
-use hook_files::project_file;
-use hook_files::regular_file;
 use hook_files::replace::replace_file;
+use hook_files::{project_file, regular_file};
 use hook_json::RawJson;
 use hook_json::text::PathText;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::first_command::{Splitting, expand};
-use super::words::{Operator, Words, is_assignment};
+use super::script::{Command, Redirect, RedirectKind, Script, Word};
 
 /// The maximum length of a text in bytes: Linux passes no longer argument to a process.
 const MAX_TEXT: usize = 128 << 10;
@@ -34,6 +34,8 @@ pub struct SimpleCommand {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimpleCommands {
     pub commands: Vec<SimpleCommand>,
+    /// The words of loops and other compound commands.
+    pub others: Vec<ShellWord>,
     /// `true` if the text has more than simple commands joined by `&&`, `||`, `;`, `|` and line
     /// ends, with redirections to `/dev/null` and between descriptors.
     pub has_more: bool,
@@ -47,56 +49,73 @@ pub fn simple_commands(
     if text.len() > MAX_TEXT {
         return None;
     }
-    let mut result = SimpleCommands::default();
+    let script = Script::parse(text);
     // A shell cannot receive a NUL, and the other character is the placeholder.
-    result.has_more |= text.contains(['\0', CWD_PLACEHOLDER]);
-    let mut current = SimpleCommand::default();
-    let mut words = Words::new(text);
-    let mut redirects = None;
-    loop {
-        words.skip_blanks();
-        if words.is_at_comment() {
-            words.skip_line();
-            continue;
-        }
-        let start = words.position();
-        if let Some(pieces) = words.next() {
-            let range = start..words.position();
-            let text = expand(&pieces, variable, Splitting::Unknown).and_then(relative_to_cwd);
-            let is_descriptor =
-                |text: &str| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit());
-            let text_or_none = text.as_deref().unwrap_or_default();
-            match redirects.take() {
-                Some(Operator::Duplicate) => result.has_more |= !is_descriptor(text_or_none),
-                Some(_) => result.has_more |= text_or_none != "/dev/null",
-                // The number of a redirected descriptor.
-                None if matches!(words.peek(), Some('<' | '>'))
-                    && !text_or_none.is_empty()
-                    && text_or_none.len() == range.len()
-                    && text_or_none.bytes().all(|byte| byte.is_ascii_digit()) => {}
-                None if current.words.is_empty() && is_assignment(&pieces) => {
-                    current.assignments.push(ShellWord { text, range });
-                }
-                None => current.words.push(ShellWord { text, range }),
+    let has_more = script.unread.is_some() || text.contains(['\0', CWD_PLACEHOLDER]);
+    let mut found = SimpleCommands { has_more, ..SimpleCommands::default() };
+    let read = |word: &Word| {
+        let is_of_bash = script.bash_quotes.range(word.range.clone()).next().is_some();
+        let text = expand(word, variable, Splitting::Unknown).and_then(relative_to_cwd);
+        ShellWord { text: text.filter(|_| !is_of_bash), range: word.range.clone() }
+    };
+    script.commands.iter().for_each(|command| found.add(command, &read));
+    Some(found)
+}
+
+impl SimpleCommands {
+    fn add(&mut self, command: &Command, read: &dyn Fn(&Word) -> ShellWord) {
+        self.has_more |=
+            !matches!(command, Command::Simple(_) | Command::Pipeline(_) | Command::Chain { .. });
+        let inner: Vec<&Command> = match command {
+            Command::Simple(simple) => {
+                let is_harmless = |redirect| is_harmless(redirect, |word| read(word).text);
+                self.has_more |= !simple.redirects.iter().all(is_harmless);
+                let assignments = simple.assignments.iter().map(|assignment| {
+                    let ShellWord { text, range } = read(&assignment.value);
+                    let text = text.filter(|_| assignment.subscript.is_none());
+                    let text = text.map(|value| format!("{}={value}", assignment.name));
+                    ShellWord { text, range }
+                });
+                let command = SimpleCommand {
+                    assignments: assignments.collect(),
+                    words: simple.words.iter().map(read).collect(),
+                };
+                let is_empty = command.words.is_empty() && command.assignments.is_empty();
+                self.commands.extend((!is_empty).then_some(command));
+                return;
             }
-            continue;
-        }
-        match words.next_operator() {
-            None => break,
-            Some(operator) => {
-                result.has_more |= redirects.is_some() || operator == Operator::Other;
-                match operator {
-                    Operator::End => result.commands.push(std::mem::take(&mut current)),
-                    Operator::Other => {}
-                    redirect => redirects = Some(redirect),
-                }
+            Command::Pipeline(commands) => commands.iter().collect(),
+            Command::Negated(command) => vec![&**command],
+            Command::Function { body, .. } => vec![&**body],
+            Command::Chain { first, rest } => {
+                std::iter::once(&**first).chain(rest.iter().map(|(_, command)| command)).collect()
             }
-        }
+            Command::Group { sections, words, .. } => {
+                self.others.extend(words.iter().map(read));
+                sections.iter().flatten().collect()
+            }
+            Command::For { values, body, .. } => {
+                self.others.extend(values.iter().flatten().map(read));
+                body.iter().collect()
+            }
+        };
+        inner.into_iter().for_each(|command| self.add(command, read));
     }
-    result.has_more |= redirects.is_some();
-    result.commands.push(current);
-    result.commands.retain(|command| !(command.words.is_empty() && command.assignments.is_empty()));
-    Some(result)
+}
+
+/// Returns `true` for redirections to `/dev/null` and between descriptors.
+fn is_harmless(redirect: &Redirect, text: impl Fn(&Word) -> Option<String>) -> bool {
+    let is_descriptor = |text: &str| {
+        text == "-" || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let target = redirect.target.word().and_then(text).unwrap_or_default();
+    // Braces with a variable set it.
+    redirect.descriptor != Some(u32::MAX)
+        && match redirect.kind {
+            RedirectKind::Read | RedirectKind::Write => target == "/dev/null",
+            RedirectKind::Duplicate => is_descriptor(&target),
+            RedirectKind::ReadWrite | RedirectKind::Input => false,
+        }
 }
 
 /// Makes a path relative if it begins with the working directory.

@@ -1,24 +1,22 @@
 //! The first simple command of a text, as far as it is known without running it.
 
 use super::PROJECT_DIRECTORY;
-use super::lexer::Meaning;
 use super::programs::is_builtin_or_keyword;
-use super::words::{Piece, Words, is_assignment, variable_name};
+use super::script::{Command, Operator, Part, Script, SimpleCommand, Word};
 
 /// Returns the words of a command of plain characters, or `None`.
 pub fn plain_words(command: &str) -> Option<Vec<String>> {
-    // None of these is a quote, an escape or an operator, except the end of a line.
-    if !command.bytes().all(|byte| is_plain(byte) || b" \t\n".contains(&byte)) {
+    let line = command.trim_matches([' ', '\t', '\n']);
+    // None of these is a quote, an escape or an operator.
+    if !line.bytes().all(|byte| is_plain(byte) || b" \t".contains(&byte)) {
         return None;
     }
-    let mut rest = Words::new(command);
-    let text = |word: Vec<Piece>| word.iter().map(|piece| piece.character).collect();
-    let words: Vec<String> = rest.by_ref().map(text).collect();
-    let is_only_line = rest.rest().trim_matches([' ', '\t', '\n']).is_empty();
+    let words = line.split([' ', '\t']).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_owned).collect();
     let first = words.first()?;
     let is_program =
         !first.contains('=') && !first.starts_with('%') && !is_builtin_or_keyword(first);
-    (is_only_line && is_program).then_some(words)
+    is_program.then_some(words)
 }
 
 fn is_plain(byte: u8) -> bool {
@@ -31,26 +29,43 @@ pub fn expanded_words(
     command: &str,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Vec<Option<String>> {
-    let words = Words::new(command).skip_while(|word| is_assignment(word));
-    words.map(|word| expand(&word, &variable, Splitting::Ignored)).collect()
+    let script = Script::parse(command);
+    let words = first_command(&script).map_or(&[][..], |command| &command.words);
+    // Where the text cannot be read, a line end may divide a variable's name.
+    let has_dollar = |part: &Part| !matches!(part, Part::Text { text, .. } if !text.contains('$'));
+    let is_read = |word: &&Word| script.unread.is_none() || !word.parts.iter().any(has_dollar);
+    let expand = |word| expand(word, &variable, Splitting::Ignored);
+    words.iter().map(|word| Some(word).filter(is_read).and_then(expand)).collect()
+}
+
+fn first_command(script: &Script) -> Option<&SimpleCommand> {
+    let mut command = script.commands.first()?;
+    loop {
+        command = match command {
+            Command::Simple(simple) => return Some(simple),
+            Command::Pipeline(commands) => commands.first()?,
+            Command::Chain { first, .. } => first,
+            _ => return None,
+        };
+    }
 }
 
 /// Returns the variable that the first word begins with, after assignments: `X` of `$X/guard.sh`
 /// and of `"${X}"/guard.sh`. `None` if it has a default, as `${X:-y}` has.
 pub fn leading_variable(command: &str) -> Option<String> {
-    let words: Vec<Vec<Piece>> = Words::new(command).collect();
-    let program_index = words.iter().position(|word| !is_assignment(word))?;
-    let (dollar, rest) = words.get(program_index)?.split_first()?;
-    if dollar.character != '$' || dollar.meaning == Meaning::Literal {
+    let script = Script::parse(command);
+    let command = first_command(&script)?;
+    let Part::Variable { name, operator: None, .. } = command.words.first()?.parts.first()? else {
         return None;
-    }
-    let (name, _) = variable_name(rest, dollar.segment)?;
-    // The command may assign it itself.
-    let is_assigned = |word: &Vec<Piece>| {
-        let written: String = word.iter().map(|piece| piece.character).collect();
-        written.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(['=', '+']))
     };
-    (!words.iter().take(program_index).any(is_assigned)).then_some(name)
+    // The command may assign it itself.
+    let is_assigned = command.assignments.iter().any(|assignment| assignment.name == *name);
+    (is_name(name) && !is_assigned).then(|| name.clone())
+}
+
+/// Returns `true` for names of variables, and not for `1` or `@`.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
 /// The treatment of an unquoted variable whose value has blanks or patterns.
@@ -63,45 +78,52 @@ pub(super) enum Splitting {
 }
 
 pub(super) fn expand(
-    word: &[Piece],
+    word: &Word,
     variable: &dyn Fn(&str) -> Option<String>,
     splitting: Splitting,
 ) -> Option<String> {
     let mut text = String::new();
-    let mut rest = word;
-    while let Some((piece, after)) = rest.split_first() {
-        rest = after;
-        match (piece.meaning, piece.character) {
-            (Meaning::Literal, character) => text.push(character),
-            (_, '$') => {
-                let (name, after) = match variable_name(rest, piece.segment) {
-                    Some(plain) => plain,
-                    None => name_with_default(rest, piece.segment).filter(|(name, _)| {
-                        variable(name).is_some_and(|value| !value.is_empty())
-                    })?,
-                };
-                let value = variable(&name)?;
-                let is_split =
-                    splitting == Splitting::Unknown && piece.meaning == Meaning::Unquoted;
-                if is_split && !is_one_word(&name, &value) {
+    for (index, part) in word.parts.iter().enumerate() {
+        match part {
+            Part::Text { text: added, is_quoted: true } => text.push_str(added),
+            Part::Text { text: added, .. } => {
+                let mut rest = added.as_str();
+                if let Some(behind) = added.strip_prefix('~').filter(|_| index == 0) {
+                    if !(behind.starts_with('/') || behind.is_empty() && word.parts.len() == 1) {
+                        return None;
+                    }
+                    text.push_str(&variable("HOME")?);
+                    rest = behind;
+                }
+                for character in rest.chars() {
+                    let is_special = match character {
+                        '*' | '?' => true,
+                        '[' | '{' | '!' => added.len() > 1 || word.parts.len() > 1,
+                        '#' => text.is_empty(),
+                        // After `=` or `:`, bash expands a tilde as in an assignment.
+                        '~' => text.ends_with(['=', ':']),
+                        _ => false,
+                    };
+                    if is_special {
+                        return None;
+                    }
+                    text.push(character);
+                }
+            }
+            Part::Variable { name, is_quoted, operator, .. } if is_name(name) => {
+                let value = variable(name)?;
+                match operator {
+                    None => {}
+                    Some(Operator::Default { replaces_empty: true, assigns: false, .. })
+                        if !value.is_empty() => {}
+                    Some(_) => return None,
+                }
+                if splitting == Splitting::Unknown && !is_quoted && !is_one_word(name, &value) {
                     return None;
                 }
                 text.push_str(&value);
-                rest = after;
             }
-            (_, '`') => return None,
-            (Meaning::Unquoted, '~') if rest.len() + 1 == word.len() && piece.segment == 0 => {
-                match rest.first() {
-                    None | Some(Piece { character: '/', .. }) => text.push_str(&variable("HOME")?),
-                    Some(_) => return None,
-                }
-            }
-            // After `=` or `:`, bash expands a tilde as in an assignment.
-            (Meaning::Unquoted, '~') if text.ends_with(['=', ':']) => return None,
-            (Meaning::Unquoted, '*' | '?') => return None,
-            (Meaning::Unquoted, '[' | '{' | '!') if word.len() > 1 => return None,
-            (Meaning::Unquoted, '#') if text.is_empty() => return None,
-            (_, character) => text.push(character),
+            _ => return None,
         }
     }
     Some(text)
@@ -112,30 +134,4 @@ fn is_one_word(name: &str, value: &str) -> bool {
     let is_plain = |character: char| !character.is_whitespace() && !"*?[\\".contains(character);
     // These are quoted before the shell sees them.
     PROJECT_DIRECTORY.contains(&name) || value.chars().all(is_plain)
-}
-
-/// Returns the name of a variable with a plain default, as in `${X:-y}`, and the rest of the word.
-fn name_with_default(word: &[Piece], segment: usize) -> Option<(String, &[Piece])> {
-    let end = word.iter().position(|piece| piece.character == '}')?;
-    let (inside, after) = (word.get(..end)?, word.get(end + 1..)?);
-    let is_plain = |piece: &Piece| {
-        piece.segment == segment
-            && piece.meaning != Meaning::Literal
-            && !"\"'\\`{}".contains(piece.character)
-    };
-    let text: String = inside.iter().skip(1).map(|piece| piece.character).collect();
-    let (name, _) = text.split_once(":-")?;
-    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let is_known = inside.first()?.character == '{'
-        && inside.iter().skip(1).all(is_plain)
-        && word.get(end).is_some_and(is_plain_end)
-        && !name.is_empty()
-        && name.chars().all(is_name)
-        && !name.starts_with(|character: char| character.is_ascii_digit());
-    is_known.then(|| (name.to_owned(), after))
-}
-
-/// Returns `true` if a brace is not quoted.
-fn is_plain_end(piece: &Piece) -> bool {
-    piece.meaning != Meaning::Literal
 }

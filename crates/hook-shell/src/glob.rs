@@ -4,50 +4,57 @@
 /// number of them, and a leading dot needs no explicit match.
 pub fn path_matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let path: Vec<&str> = path.split('/').collect();
-    let match_component = |pattern: &[&str], component: &&str| {
-        pattern.first().filter(|wanted| name_matches(wanted, component)).map(|_| 1)
+    let match_component = |pattern: &[&str], component: &str| {
+        let wanted: Vec<char> = pattern.first()?.chars().collect();
+        glob_matches(&wanted, component).then_some(1)
     };
-    matches_items(&pattern, &path, |part| *part == "**", match_component)
+    matches_items(&pattern, path.split('/'), |part| *part == "**", match_component)
 }
 
-fn name_matches(pattern: &str, name: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let name: Vec<char> = name.chars().collect();
-    matches_items(
-        &pattern,
-        &name,
-        |part| *part == '*',
-        |pattern, character| match_character(pattern, *character),
-    )
+/// Returns `true` if a text matches the characters of a pattern.
+pub fn glob_matches(pattern: &[char], text: &str) -> bool {
+    // Most texts differ at one end already.
+    let differs = |wanted: Option<&char>, found: Option<char>| {
+        wanted.is_some_and(|wanted| !"*?[]\\".contains(*wanted) && Some(*wanted) != found)
+    };
+    if differs(pattern.last(), text.chars().next_back())
+        || differs(pattern.first(), text.chars().next())
+    {
+        return false;
+    }
+    matches_items(pattern, text.chars(), |part| *part == '*', match_character)
 }
 
 /// Returns `true` if all items match a pattern, in which a star matches any number of them.
 /// `match_one` returns the number of pattern parts that match the next item, if it matches.
 fn matches_items<P, T>(
     pattern: &[P],
-    items: &[T],
+    mut items: impl Iterator<Item = T> + Clone,
     is_star: impl Fn(&P) -> bool,
-    match_one: impl Fn(&[P], &T) -> Option<usize>,
+    match_one: impl Fn(&[P], T) -> Option<usize>,
 ) -> bool {
-    // `last`: the position of the last star, and the number of items matched so far.
-    let (mut at, mut matched, mut last_star) = (0, 0, None);
-    while let Some(item) = items.get(matched) {
-        let rest = pattern.get(at..).unwrap_or_default();
-        if rest.first().is_some_and(&is_star) {
-            last_star = Some((at, matched));
-            at += 1;
-        } else if let Some(length) = match_one(rest, item) {
-            at += length;
-            matched += 1;
-        } else if let Some((star, taken)) = last_star {
-            last_star = Some((star, taken + 1));
-            (at, matched) = (star + 1, taken + 1);
+    let mut rest = pattern;
+    // What follows the last star, and the items that it does not stand for.
+    let mut last_star = None;
+    loop {
+        if let Some((_, behind)) = rest.split_first().filter(|(first, _)| is_star(first)) {
+            last_star = Some((behind, items.clone()));
+            rest = behind;
+            continue;
+        }
+        let mut after = items.clone();
+        let Some(item) = after.next() else { return rest.is_empty() };
+        if let Some(length) = match_one(rest, item) {
+            rest = rest.get(length..).unwrap_or_default();
+            items = after;
+        } else if let Some((behind, left)) = &mut last_star {
+            left.next();
+            rest = behind;
+            items = left.clone();
         } else {
             return false;
         }
     }
-    pattern.get(at..).unwrap_or_default().iter().all(is_star)
 }
 
 /// Returns the length of the pattern's first part, if it matches the character.

@@ -2,8 +2,6 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `lexer` | quotes, escapes and line continuations: the meaning of each character |
-//! | `words` | words and operators |
 //! | `first_command` | the words of the first simple command |
 //! | `quoting` | quoting of variables, and unclosed quotes |
 //! | `commands` | the simple commands of a plain text |
@@ -12,7 +10,6 @@
 //! | `glob` | patterns of paths |
 //! | `script` | whole texts: all commands, with words, redirections and here-documents |
 //! | `windows` | commands on Windows that need no shell |
-
 //!
 //! # Example
 //!
@@ -25,17 +22,15 @@ mod commands;
 mod first_command;
 mod glob;
 pub mod invocations;
-mod lexer;
 pub mod loaders;
 mod programs;
 mod quoting;
 pub mod script;
 mod windows;
-mod words;
 
 pub use commands::{CWD_PLACEHOLDER, ShellWord, SimpleCommand, quote, simple_commands};
 pub use first_command::{expanded_words, leading_variable, plain_words};
-pub use glob::path_matches;
+pub use glob::{glob_matches, path_matches};
 pub use programs::{
     interpreter, is_builtin_or_keyword, is_filter, is_harmless_variable, is_started_program,
     options_before_script, searches_parent_folders, searches_script_folder, started_programs,

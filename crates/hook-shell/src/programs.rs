@@ -117,85 +117,12 @@ const HARMLESS_VARIABLES: [&str; 15] = [
 
 /// Builtins and keywords, which bash does not search as programs: `compgen -b -k`, those of plain
 /// characters.
-const BUILTINS_AND_KEYWORDS: [&str; 77] = [
-    ".",
-    ":",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "case",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "coproc",
-    "declare",
-    "dirs",
-    "disown",
-    "do",
-    "done",
-    "echo",
-    "elif",
-    "else",
-    "enable",
-    "esac",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "fi",
-    "for",
-    "function",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "if",
-    "in",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "select",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "then",
-    "time",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "until",
-    "wait",
-    "while",
-];
+const BUILTINS_AND_KEYWORDS: &str = ". : alias bg bind break builtin caller case cd command compgen complete compopt continue \
+    coproc declare dirs disown do done echo elif else enable esac eval exec exit export false fc \
+    fg fi for function getopts hash help history if in jobs kill let local logout mapfile popd \
+    printf pushd pwd read readarray readonly return select set shift shopt source suspend test \
+    then time times trap true type typeset ulimit umask unalias unset until wait while [ [[ { } \
+    !";
 
 /// The words that a filter may be given.
 #[derive(Debug, Clone, Copy)]
@@ -316,7 +243,7 @@ pub fn searches_script_folder(program: &str) -> bool {
 
 /// Returns `true` if the word is a builtin or keyword of bash.
 pub fn is_builtin_or_keyword(word: &str) -> bool {
-    BUILTINS_AND_KEYWORDS.contains(&word) || matches!(word, "[" | "[[" | "{" | "}" | "!")
+    BUILTINS_AND_KEYWORDS.split(' ').any(|known| known == word)
 }
 
 /// Returns the name of the interpreter that a word starts, if it runs the script in its first

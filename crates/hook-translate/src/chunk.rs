@@ -3,8 +3,7 @@
 use hook_json::RawObject;
 use hook_protocol::model::{LlmCandidate, LlmResponse};
 
-use crate::json;
-use crate::{TranslateError, Warning};
+use crate::{TranslateError, Warning, json};
 
 /// Returns the response if it has any text.
 pub(crate) fn with_text(response: RawObject) -> Result<Option<RawObject>, TranslateError> {

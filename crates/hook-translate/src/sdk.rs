@@ -1,7 +1,6 @@
 //! The SDKs whose payloads the engine understands.
 
-use hook_json::keywords;
-use hook_json::{JsonKind, RawJson, RawObject};
+use hook_json::{JsonKind, RawJson, RawObject, keywords};
 use hook_protocol::model::LlmRole;
 
 use crate::TranslateError;

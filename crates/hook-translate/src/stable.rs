@@ -7,8 +7,7 @@ use hook_json::shape::ShapeError;
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::model::{LlmCandidate, LlmRequest, LlmResponse, ToolConfig};
 
-use crate::json;
-use crate::{TranslateError, Translated};
+use crate::{TranslateError, Translated, json};
 
 pub(crate) fn to_stable_request(request: &RawObject) -> Result<RawObject, TranslateError> {
     LlmRequest::read(request)?;

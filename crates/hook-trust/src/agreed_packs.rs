@@ -1,6 +1,7 @@
 //! The packs and rules that a user agreed to in a project.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::packs::{AgreedPacks, PackFiles};
@@ -10,9 +11,14 @@ use hook_settings::{HookSource, PROJECT_RULES, Pack, SettingsSource, guarded_dir
 impl TrustPolicy {
     /// Returns the packs that the user agreed to in a project. None are known without a store.
     pub fn agreed_packs(&self, project: &Path) -> AgreedPacks {
+        self.agreed_packs_in(&[project]).pop().unwrap_or_default()
+    }
+
+    /// Returns the packs that the user agreed to in each of these projects; the store is read once.
+    fn agreed_packs_in(&self, projects: &[&Path]) -> Vec<AgreedPacks> {
         match self {
-            Self::Store(store) => store.agreed_packs(project).unwrap_or_default(),
-            Self::Nothing | Self::Everything => AgreedPacks::default(),
+            Self::Store(store) => store.agreed_packs_in(projects).unwrap_or_default(),
+            Self::Nothing | Self::Everything => Vec::new(),
         }
     }
 
@@ -37,8 +43,8 @@ impl TrustPolicy {
     ) -> Vec<SettingsSource> {
         let known: Vec<Arc<Pack>> =
             sources.iter().filter_map(|source| source.pack.clone()).collect();
-        let missing = |project: &Path| -> Vec<SettingsSource> {
-            let agreed = self.agreed_packs(project).into_iter().filter(|(name, locked)| {
+        let missing = |project: &Path, agreed: AgreedPacks| -> Vec<SettingsSource> {
+            let agreed = agreed.into_iter().filter(|(name, locked)| {
                 let is_known = known.iter().any(|pack| {
                     pack.project.as_deref() == Some(project)
                         && pack.name == *name
@@ -57,19 +63,29 @@ impl TrustPolicy {
             });
             packs.map(SettingsSource::of_pack).collect()
         };
+        let directory_of = |source: &SettingsSource| {
+            let is_native = source.source == HookSource::Project && source.language.is_none();
+            is_native.then(|| source.path.ancestors().nth(2).map(Path::to_path_buf)).flatten()
+        };
+        let mut directories: Vec<PathBuf> = sources.iter().filter_map(directory_of).collect();
+        let around = guarded_directories(project);
+        directories.extend(around);
+        let paths: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
+        let agreed = self.agreed_packs_in(&paths);
+        // The packs of a project are with the first of its paths.
+        let with_packs = paths.iter().copied().zip(agreed).filter(|(_, packs)| !packs.is_empty());
+        let mut agreed: HashMap<&Path, AgreedPacks> = with_packs.collect();
+        let mut missing_in = |directory: &Path| match agreed.remove(directory) {
+            Some(packs) => missing(directory, packs),
+            None => Vec::new(),
+        };
         let mut all = Vec::with_capacity(sources.len());
-        let mut around = guarded_directories(project);
         for source in sources {
-            let directory = (source.source == HookSource::Project && source.language.is_none())
-                .then(|| source.path.ancestors().nth(2).map(Path::to_path_buf))
-                .flatten();
+            let directory = directory_of(&source);
             all.push(source);
-            if let Some(directory) = directory {
-                all.extend(missing(&directory));
-                around.retain(|other| *other != directory);
-            }
+            all.extend(directory.iter().flat_map(|directory| missing_in(directory)));
         }
-        all.extend(around.iter().flat_map(|directory| missing(directory)));
+        all.extend(paths.iter().flat_map(|directory| missing_in(directory)));
         all
     }
 }

@@ -164,8 +164,8 @@ impl Summary {
 /// Checks whether two files may have the same content.
 fn is_same(before: &Entry, after: &Entry) -> bool {
     match (before, after) {
-        (Entry::File { executable, stamp }, Entry::File { executable: now, stamp: found }) => {
-            executable == now && stamp.size == found.size
+        (Entry::File(stamp), Entry::File(found)) => {
+            stamp.is_executable() == found.is_executable() && stamp.size == found.size
         }
         _ => before == after,
     }

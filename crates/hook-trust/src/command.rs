@@ -21,10 +21,6 @@ use hook_shell::{
 /// The placeholder of a word whose value is unknown.
 const UNKNOWN: &str = "\u{1}";
 
-/// Keywords of the shell that a command follows.
-const KEYWORDS_BEFORE_COMMANDS: [&str; 9] =
-    ["!", "do", "elif", "else", "if", "then", "until", "while", "{"];
-
 /// Builtins of the shell that run what they are given.
 const LOADING_BUILTINS: [&str; 7] = [".", "builtin", "command", "eval", "exec", "source", "trap"];
 
@@ -184,6 +180,9 @@ impl Command {
         if read.has_more {
             self.opaque.insert(Opaque::Syntax);
         }
+        for word in &read.others {
+            self.note(0, word, project, directory);
+        }
         for SimpleCommand { assignments, words } in &read.commands {
             for assignment in assignments {
                 let name = assignment.text.as_deref().and_then(|raw| raw.split_once('='));
@@ -205,6 +204,8 @@ impl Command {
             }
             self.read_simple(words, project, directory);
         }
+        // They are replaced from the last to the first.
+        self.words.sort_by_key(|word| word.location.1.start);
     }
 
     /// Reads a command of Windows. Only what is started without a shell is followed.
@@ -320,12 +321,6 @@ impl Command {
             );
         }
         self.searches_parents |= searches_parent_folders(program);
-        // What follows a keyword is a command.
-        if KEYWORDS_BEFORE_COMMANDS.contains(program) && !arguments.is_empty() {
-            self.opaque.insert(Opaque::Syntax);
-            let rest = words.get(1..).unwrap_or_default();
-            return self.read_simple(rest, project, directory);
-        }
         if program.contains(UNKNOWN) || is_filter(program, arguments) {
             return;
         }

@@ -1,10 +1,9 @@
 //! Files below one folder, each read once however many hooks cover it.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::fingerprint::hash_of;
 use super::index::hash_file;
@@ -15,11 +14,11 @@ use hook_files::regular_file;
 #[derive(Debug)]
 pub(super) struct Contents<'c> {
     pub(super) base: &'c Path,
-    read: RefCell<HashMap<PathBuf, Cached>>,
+    read: Mutex<HashMap<PathBuf, Cached>>,
 }
 
 /// A file that was read, with its stamp when it was listed.
-type Cached = (Stamp, Result<Rc<Content>, io::ErrorKind>);
+type Cached = (Stamp, Result<Arc<Content>, io::ErrorKind>);
 
 /// The content of a file.
 #[derive(Debug)]
@@ -32,22 +31,26 @@ pub(super) struct Content {
 impl<'c> Contents<'c> {
     /// The files below that folder.
     pub(super) fn of(base: &'c Path) -> Self {
-        Self { base, read: RefCell::default() }
+        Self { base, read: Mutex::default() }
     }
 
     /// Reads a file that was listed with that stamp.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(super) fn read(&self, path: &Path, stamp: &Stamp) -> io::Result<Rc<Content>> {
-        if let Some((known, content)) = self.read.borrow().get(path)
+    pub(super) fn read(&self, path: &Path, stamp: &Stamp) -> io::Result<Arc<Content>> {
+        if let Some((known, content)) = self.known().get(path)
             && known == stamp
         {
             return content.clone().map_err(io::Error::from);
         }
-        let content = self.read_anew(path).map(Rc::new).map_err(|error| error.kind());
-        self.read.borrow_mut().insert(path.to_path_buf(), (*stamp, content.clone()));
+        let content = self.read_anew(path).map(Arc::new).map_err(|error| error.kind());
+        self.known().insert(path.to_path_buf(), (*stamp, content.clone()));
         content.map_err(io::Error::from)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Cached>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_anew(&self, path: &Path) -> io::Result<Content> {

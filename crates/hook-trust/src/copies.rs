@@ -1,6 +1,6 @@
 //! Copies of what was trusted: `DIGEST/` with the covered folders as they are in the project.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::fingerprint::hexadecimal;
 use super::index::{Index, digest};
-use super::paths::resolved;
-use super::tree::{Entry, Listing, MAX_PACKAGE_BYTES, Scope};
+use super::tree::{Entry, Listing, MAX_PACKAGE_BYTES, Scope, Stamp};
+use hook_files::plain_path::resolved;
 use hook_files::{private_folder, regular_file};
 
 /// The folder of these copies.
@@ -117,6 +117,13 @@ impl Copies {
         self.indexes().join(digest)
     }
 
+    /// Returns the digests of the copies.
+    pub(super) fn digests(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| is_digest(name)).collect()
+    }
+
     /// Removes copies but those with these digests.
     pub(super) fn retain(&self, digests: &HashSet<&str>) {
         let folders = [self.0.clone(), self.indexes()];
@@ -124,13 +131,16 @@ impl Copies {
         for entry in entries {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let is_copy = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
             // No other process copies while the store is locked.
-            if is_copy && !digests.contains(&*name) || name.starts_with(".new-") {
+            if is_digest(&name) && !digests.contains(&*name) || name.starts_with(".new-") {
                 let _ = remove(&entry.path());
             }
         }
     }
+}
+
+fn is_digest(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Returns `true` if the project contains the user's own folders, as a home directory that is a repository does.
@@ -146,7 +156,6 @@ fn copy_scope(scope: &Scope) -> Scope {
 
 /// Writes a copy. Returns the digest of what was written.
 fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<String> {
-    let mut hashes: HashMap<&Path, String> = HashMap::new();
     let mut made: Option<&Path> = None;
     for (path, entry) in &listing.files {
         // Files of one folder follow each other.
@@ -156,20 +165,14 @@ fn write(project: &Path, listing: &Listing, copy: &Path) -> io::Result<String> {
             private_folder::make(&copy.join(folder))?;
             made = Some(folder);
         }
-        let destination = copy.join(path);
-        match entry {
-            Entry::Absent => {}
-            Entry::Link { target } => link(target, &destination)?,
-            Entry::File { executable, .. } => {
-                let hash = copy_file(&project.join(path), &destination, *executable)?;
-                hashes.insert(path, hash);
-            }
+        if let Entry::Link { target } = entry {
+            link(target, &copy.join(path))?;
         }
     }
-    let hash_of = |path: &Path, _: &_| {
-        hashes.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    let copy_file = |path: &Path, stamp: &Stamp| {
+        copy_file(&project.join(path), &copy.join(path), stamp.is_executable())
     };
-    digest(listing, hash_of).map_err(|error| io::Error::other(error.to_string()))
+    digest(listing, copy_file).map_err(|error| io::Error::other(error.to_string()))
 }
 
 /// Copies a file. Returns the hash of what was written.

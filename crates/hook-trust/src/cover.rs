@@ -13,7 +13,7 @@ use super::tree::{Entry, Listing, Scope, Stamp};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
-use hook_shell::invocations::{Invocation, Surroundings, operands, read};
+use hook_shell::invocations::{Invocation, Surroundings, read};
 use hook_shell::{interpreter, searches_parent_folders, searches_script_folder};
 
 /// The folder of native hooks.
@@ -210,7 +210,7 @@ impl Cover {
         }
         let line = self.lines_naming_folder(contents, listing).into_iter().next()?;
         Some(format!(
-            "for a copy, it has to find its folder by the variable HOOK_DIR or its own path, not as here: {line}"
+            "to have it run from a copy, write \"$HOOK_DIR\" for the path of its folder, as here: {line}"
         ))
     }
 }
@@ -356,7 +356,7 @@ fn lines_opening_in_shell(text: &str) -> impl Iterator<Item = usize> {
             || RUNNERS.contains(&program)
             || called.contains('/') && !SYSTEM.iter().any(|folder| called.starts_with(folder))
             || interpreter(program).is_some()
-                && operands(program, &invocation.arguments).iter().any(|script| script.text != "-")
+                && invocation.operands().any(|script| script.text != "-")
     };
     let opened = reading.invocations.iter().filter(|invocation| opens(invocation));
     let ranges = opened.map(|invocation| &invocation.range);
@@ -486,7 +486,7 @@ fn matching_lines(
 ) -> (Vec<String>, usize) {
     let (mut found, mut more) = (Vec::new(), 0);
     for (path, entry) in &listing.files {
-        let Entry::File { stamp, .. } = entry else { continue };
+        let Entry::File(stamp) = entry else { continue };
         let is_text = |path: &Path| {
             let extension =
                 path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();

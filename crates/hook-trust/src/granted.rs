@@ -165,6 +165,13 @@ impl TrustedHook {
         self.copy.is_some() && self.differs_for_warning(true)
     }
 
+    /// Returns the failure of each run while its copy is gone or was changed.
+    pub fn copy_failure(&self) -> Option<HookFailure> {
+        let (path, copy) = self.copy.as_ref()?;
+        let is_intact = copy.digest().is_ok_and(|found| self.digest.as_ref() == Some(&found));
+        (!is_intact).then(|| HookFailure::TrustedCopy { copy: path.clone() })
+    }
+
     pub(super) fn has_copy(&self) -> bool {
         self.copy.is_some()
     }
@@ -179,11 +186,13 @@ impl TrustedHook {
     /// # Errors
     /// If it is not.
     pub fn verify(&self, directory: &Path) -> Result<(), HookFailure> {
-        let Some(digest) = &self.digest else { return Ok(()) };
-        if let Some((path, copy)) = &self.copy {
-            if !copy.digest().is_ok_and(|found| found == *digest) {
-                return Err(HookFailure::TrustedCopy { copy: path.clone() });
-            }
+        if self.digest.is_none() {
+            return Ok(());
+        }
+        if let Some(failure) = self.copy_failure() {
+            return Err(failure);
+        }
+        if self.has_copy() {
             return match self.is_strict && !self.is_unchanged() {
                 true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),

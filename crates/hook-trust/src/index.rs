@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::fingerprint::{hash_of, hexadecimal};
+use super::parallel;
 use super::tree::{
     CoverError, Entry, Listing, MAX_DEPTH, Scope, Stamp, is_not_found, is_output_file,
     is_output_folder,
@@ -165,14 +167,16 @@ impl Index {
         if purpose == Purpose::Warning && has_large_changes(&listing, is_settled_at) {
             return Err(CoverError::Changing);
         }
-        let mut is_settled = true;
+        let is_changing = AtomicBool::new(false);
         let digest = digest(&listing, |path, stamp| {
             let (hash, read) = hash_file(&self.base.join(path))?;
             // Anyone may set the time of modification; that of the change is the system's.
-            is_settled &= read == *stamp && is_settled_at(stamp);
+            if read != *stamp || !is_settled_at(stamp) {
+                is_changing.store(true, Ordering::Relaxed);
+            }
             Ok(hash)
         })?;
-        if is_settled {
+        if !is_changing.into_inner() {
             *cached = CachedDigest { stamps, digest: digest.clone() };
             // Without it the files are read again.
             let _ = self.save(cached);
@@ -264,7 +268,7 @@ fn has_large_changes(listing: &Listing, is_settled: impl Fn(&Stamp) -> bool) -> 
 
 fn stamps(listing: &Listing) -> impl Iterator<Item = &Stamp> {
     listing.files.values().filter_map(|entry| match entry {
-        Entry::File { stamp, .. } => Some(stamp),
+        Entry::File(stamp) => Some(stamp),
         Entry::Link { .. } | Entry::Absent => None,
     })
 }
@@ -288,17 +292,22 @@ fn stamps_hash(listing: &Listing) -> String {
                 hasher.update((target.len() as u64).to_le_bytes());
                 hasher.update(target);
             }
-            Entry::File { stamp, .. } => hasher.update(stamp.bytes()),
+            Entry::File(stamp) => hasher.update(stamp.bytes()),
         }
     }
     hexadecimal(&hasher.finalize())
 }
 
-/// Returns the digest of listed files. `hash_of_file` returns the hash of one.
+/// Returns the digest of listed files. `hash_of_file` returns the hash of one, and is called by several threads.
 pub(super) fn digest(
     listing: &Listing,
-    mut hash_of_file: impl FnMut(&Path, &Stamp) -> io::Result<String>,
+    hash_of_file: impl Fn(&Path, &Stamp) -> io::Result<String> + Sync,
 ) -> Result<String, CoverError> {
+    let entries: Vec<(&PathBuf, &Entry)> = listing.files.iter().collect();
+    let hashes = parallel::map(&entries, |(path, entry)| match entry {
+        Entry::File(stamp) => hash_of_file(path, stamp),
+        Entry::Link { .. } | Entry::Absent => Ok(String::new()),
+    });
     let mut hasher = Sha256::new_with_prefix(b"hook folder 1\n");
     let mut add = |parts: &[&[u8]]| {
         for part in parts {
@@ -306,16 +315,16 @@ pub(super) fn digest(
             hasher.update(part);
         }
     };
-    for (path, entry) in &listing.files {
+    for ((path, entry), hash) in entries.into_iter().zip(hashes) {
         let name = path.as_os_str().as_encoded_bytes();
         match entry {
             Entry::Absent => {}
             Entry::Link { target } => {
                 add(&[b"link", name, target.as_os_str().as_encoded_bytes()]);
             }
-            Entry::File { executable, stamp } => {
-                let kind: &[u8] = if *executable { b"program" } else { b"file" };
-                match hash_of_file(path, stamp) {
+            Entry::File(stamp) => {
+                let kind: &[u8] = if stamp.is_executable() { b"program" } else { b"file" };
+                match hash {
                     Ok(hash) => add(&[kind, name, hash.as_bytes()]),
                     Err(error) => return Err(CoverError::Unreadable(path.clone(), error.kind())),
                 }

@@ -53,6 +53,7 @@ mod index;
 mod lock;
 mod matching;
 mod packs;
+mod parallel;
 mod paths;
 mod policy;
 mod review;

@@ -119,6 +119,15 @@ impl PackStore {
         PackFiles::read(&self.copies(name).path(digest)).ok().filter(|files| files.digest == digest)
     }
 
+    /// Returns the packs of which there are copies, each with their digests.
+    pub fn copied(&self) -> Vec<(String, Vec<String>)> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let names = names.filter(|name| name != PROJECT_RULES);
+        let packs = names.map(|name| (name.clone(), self.copies(&name).digests()));
+        packs.filter(|(_, digests)| !digests.is_empty()).collect()
+    }
+
     /// Removes the copies of a pack but those with these digests.
     ///
     /// # Errors

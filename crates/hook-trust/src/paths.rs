@@ -48,13 +48,3 @@ pub(super) fn relative_to_project(path: &Path, project: &Path) -> Option<PathBuf
         found => found,
     }
 }
-
-/// A path without links, also where the end of it is not there.
-pub(super) fn resolved(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let real = path.ancestors().find_map(|ancestor| {
-        let (real, rest) = (fs::canonicalize(ancestor).ok()?, path.strip_prefix(ancestor).ok()?);
-        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
-    });
-    real.unwrap_or(path)
-}

@@ -30,17 +30,10 @@ impl TrustPolicy {
         matches!(self, Self::Store(_))
     }
 
-    /// Returns `true` if something of a project, or of one around it, is trusted, or may be.
-    pub fn knows(&self, project: &Path) -> bool {
-        let Self::Store(store) = self else { return false };
-        let directories: Vec<&Path> = project.ancestors().collect();
-        let has_packs = || {
-            directories
-                .iter()
-                .any(|project| store.agreed_packs(project).is_ok_and(|packs| !packs.is_empty()))
-        };
-        let grants = store.grants_in(&directories);
-        grants.map_or(true, |grants| grants.iter().any(|grants| !grants.is_empty())) || has_packs()
+    /// Returns `true` if something of one of these projects is trusted, or may be.
+    pub fn knows_any<'p>(&self, mut projects: impl Iterator<Item = &'p Path>) -> bool {
+        // If the store cannot be read, its contents are unknown.
+        matches!(self, Self::Store(store) if store.knows_any(&mut projects).unwrap_or(true))
     }
 
     /// Reads what is trusted in each of these projects, with what was wrong with the store.

@@ -1,6 +1,7 @@
 //! Looking at hooks before they are trusted.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde_json::Map;
 
@@ -14,6 +15,7 @@ use super::grant::{CURRENT_FORM, Grant, Seen, spec};
 use super::matching::{Match, Matched};
 use super::reviewed_file::ReviewedFile;
 use super::tree::Scope;
+use hook_protocol::timestamp_in_seconds;
 use hook_settings::{
     HookEntry, IN_PROJECT, MatcherDefinition, WorkerRules, agents_of, searched_directories,
 };
@@ -230,7 +232,7 @@ impl Review {
             from_settings: self.entry.foreign.is_some() && self.from_settings,
             in_agent_file: agent_of(&self.entry).is_some(),
             seen: Some(Seen {
-                at: format!("{:.0}", jiff::Timestamp::now()),
+                at: timestamp_in_seconds(SystemTime::now()),
                 matcher: text.map(str::to_owned),
                 env: self.entry.env.clone(),
                 terms: spec(&self.entry),

@@ -49,8 +49,8 @@ impl ReviewedFile {
             let (target, content, executable) = match entry {
                 Entry::Absent => (None, None, false),
                 Entry::Link { target } => (Some(target.clone()), None, false),
-                Entry::File { executable, stamp } => {
-                    (None, contents.read(path, stamp).ok(), *executable)
+                Entry::File(stamp) => {
+                    (None, contents.read(path, stamp).ok(), stamp.is_executable())
                 }
             };
             Self {

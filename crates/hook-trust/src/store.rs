@@ -14,10 +14,10 @@ use super::fingerprint::hexadecimal;
 use super::grant::Grant;
 use super::matching::{Match, Matched};
 use super::packs::AgreedPacks;
-use super::paths::resolved;
 use super::review::{self, Review, TrustStatus};
 use hook_files::absence;
 use hook_files::atomic::{self, FileError, NewFile, ReplaceLock, ReplaceOutcome, none_if_missing};
+use hook_files::plain_path::former_paths;
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::HookEntry;
@@ -176,10 +176,7 @@ impl TrustStore {
     /// Returns the decisions about each of several projects; the store is read once.
     pub(crate) fn grants_in(&self, projects: &[&Path]) -> Result<Vec<Vec<Grant>>, TrustStoreError> {
         let contents = self.read()?;
-        let of_project = |project: &&Path| {
-            contents.projects.get(&contents.key(project)).cloned().unwrap_or_default()
-        };
-        Ok(projects.iter().map(of_project).collect())
+        Ok(contents.in_each(projects, &contents.projects))
     }
 
     /// Returns the packs that the user agreed to in a project.
@@ -187,9 +184,30 @@ impl TrustStore {
     /// # Errors
     /// As [`grants`](Self::grants).
     pub fn agreed_packs(&self, project: &Path) -> Result<AgreedPacks, TrustStoreError> {
-        let mut contents = self.read()?;
-        let key = contents.key(project);
-        Ok(contents.packs.remove(&key).unwrap_or_default())
+        Ok(self.agreed_packs_in(&[project])?.pop().unwrap_or_default())
+    }
+
+    /// Returns the packs that the user agreed to in each of several projects; the store is read once.
+    pub(crate) fn agreed_packs_in(
+        &self,
+        projects: &[&Path],
+    ) -> Result<Vec<AgreedPacks>, TrustStoreError> {
+        let contents = self.read()?;
+        Ok(contents.in_each(projects, &contents.packs))
+    }
+
+    /// Returns `true` if there are decisions about one of these projects.
+    pub(crate) fn knows_any<'p>(
+        &self,
+        mut projects: impl Iterator<Item = &'p Path>,
+    ) -> Result<bool, TrustStoreError> {
+        let contents = self.read()?;
+        let is_known = |project: &Path| {
+            let key = contents.key(project);
+            contents.projects.get(&key).is_some_and(|grants| !grants.is_empty())
+                || contents.packs.contains_key(&key)
+        };
+        Ok(projects.any(is_known))
     }
 
     /// Returns the digests of a pack that the user agreed to in any project.
@@ -323,6 +341,12 @@ impl TrustStore {
         })
     }
 
+    /// Returns `true` if a hook is trusted as it is and its copy is missing or changed.
+    pub fn has_broken_copy(&self, review: &Review) -> bool {
+        let digest = review.digest.as_deref().filter(|_| review.status == TrustStatus::Trusted);
+        digest.is_some_and(|digest| !self.copies.is_intact(digest, &review.scope))
+    }
+
     /// Restores missing and changed copies of hooks that are trusted as they are. Returns their number.
     ///
     /// # Errors
@@ -332,11 +356,8 @@ impl TrustStore {
         project: &Path,
         reviews: impl IntoIterator<Item = &'r Review>,
     ) -> Result<usize, TrustStoreError> {
-        let is_broken = |review: &&Review| {
-            let digest = review.digest.as_deref().filter(|_| review.status == TrustStatus::Trusted);
-            digest.is_some_and(|digest| !self.copies.is_intact(digest, &review.scope))
-        };
-        let broken: Vec<&Review> = reviews.into_iter().filter(is_broken).collect();
+        let reviews = reviews.into_iter();
+        let broken: Vec<&Review> = reviews.filter(|review| self.has_broken_copy(review)).collect();
         if !broken.is_empty() {
             let prepare = || broken.iter().try_for_each(|review| self.copy(project, review));
             self.change(prepare, |_| {})?;
@@ -576,16 +597,30 @@ fn hooks_of(grants: &[Grant]) -> Vec<usize> {
 }
 
 impl Contents {
+    /// Returns the decisions about each project; none for a further path of the same project.
+    fn in_each<T: Clone + Default>(
+        &self,
+        projects: &[&Path],
+        decisions: &BTreeMap<String, T>,
+    ) -> Vec<T> {
+        let mut known = HashSet::new();
+        let mut of_project = |project: &&Path| {
+            let key = self.key(project);
+            let found = decisions.get(&key).filter(|_| !known.contains(&key)).cloned();
+            known.insert(key);
+            found.unwrap_or_default()
+        };
+        projects.iter().map(&mut of_project).collect()
+    }
+
     /// Returns the key of a project: its real path, so that a link to it is the same project. A folder that was
-    /// moved away, and is a link to its new place now, keeps the decisions about its path.
+    /// moved away, and is reached through a link now, keeps the decisions about its path.
     fn key(&self, project: &Path) -> String {
-        let real = text_of(&resolved(project));
-        let named = project.parent().zip(project.file_name());
-        let named = named.filter(|(parent, name)| parent.join(name).is_symlink());
-        let Some((parent, name)) = named else { return real };
-        let named = text_of(&resolved(parent).join(name));
-        let is_known = self.projects.contains_key(&named) || self.packs.contains_key(&named);
-        if is_known { named } else { real }
+        let mut keys = former_paths(project).into_iter().map(|path| text_of(&path));
+        let real = keys.next().unwrap_or_default();
+        let is_known =
+            |key: &String| self.projects.contains_key(key) || self.packs.contains_key(key);
+        keys.find(is_known).unwrap_or(real)
     }
 }
 

@@ -7,6 +7,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use super::parallel;
 use hook_json::text::PathText;
 use hook_shell::path_matches;
 
@@ -161,10 +162,7 @@ pub(super) fn is_of_packages(path: &Path) -> bool {
 /// A file, or what is found instead of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
-    File {
-        executable: bool,
-        stamp: Stamp,
-    },
+    File(Stamp),
     Link {
         target: PathBuf,
     },
@@ -319,9 +317,10 @@ impl Walk<'_> {
         // Names are compared much faster than paths, and paths in order are sorted at once.
         entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let may_have_settings = folder == self.root || folder == Path::new(COPILOT_HOOKS);
-        for (name, entry) in entries {
+        let found = parallel::map(&entries, |(_, entry)| entry.metadata());
+        for ((name, _), found) in entries.into_iter().zip(found) {
             let path = folder.join(name);
-            let metadata = match entry.metadata() {
+            let metadata = match found {
                 Ok(found) => found,
                 // It went away just now.
                 Err(error) if is_not_found(&error) => continue,
@@ -443,7 +442,7 @@ impl Walk<'_> {
             listing.targets.insert(leads_to);
             Entry::Link { target }
         } else if found.is_file() {
-            Entry::File { executable: is_executable(found), stamp: Stamp::of(found) }
+            Entry::File(Stamp::of(found))
         } else {
             return Err(CoverError::Special(path.to_path_buf()));
         };
@@ -557,22 +556,17 @@ fn is_one_of(extension: &OsStr, known: &[&str]) -> bool {
 
 /// Returns `true` if interpreters load the file by its name, or the system can start it.
 fn is_program(path: &Path, metadata: &Metadata) -> bool {
-    is_executable(metadata)
+    Stamp::of(metadata).is_executable()
         || path.extension().is_some_and(|extension| is_one_of(extension, &PROGRAM_EXTENSIONS))
         || path.file_name().is_some_and(|name| name == "package.json")
 }
 
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Metadata) -> bool {
-    false
-}
-
 impl Stamp {
+    /// Returns `true` if somebody may execute the file; `false` on systems without such a permission.
+    pub(super) fn is_executable(&self) -> bool {
+        self.mode & 0o111 != 0
+    }
+
     /// Returns all of it, in bytes.
     pub(super) fn bytes(&self) -> [u8; 60] {
         let mut bytes = [0; 60];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -70,6 +71,31 @@ async def test_a_tool_runs_with_the_arguments_that_the_server_names() -> None:
         assert outcome.value == {"files": 3} and outcome.for_user == "hi"
         assert outcome.warnings == ("w",) and seen == [{"command": "ls -l"}]
         assert not problems
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@run_async
+async def test_a_tool_runs_in_the_context_of_its_caller(is_async: bool) -> None:
+    of_caller: contextvars.ContextVar[str] = contextvars.ContextVar("of_caller", default="none")
+
+    def plain(_: dict[str, Any]) -> str:
+        return of_caller.get()
+
+    async def awaited(_: dict[str, Any]) -> str:
+        return of_caller.get()
+
+    async with scripted() as (client, server, _):
+        connecting = asyncio.ensure_future(client.connect())
+        peer = await server.peer()
+        await connecting
+        of_caller.set("agent")
+        run = awaited if is_async else plain
+        asked = asyncio.ensure_future(execute_tool(client, CALL, run))
+        trigger = await peer.hear("hook-trigger")
+        host_call(peer, trigger, "tool.run", {"tool_input": {}})
+        assert (await peer.hear("hook-host-result"))["result"]["llmContent"] == "agent"
+        result(peer, trigger, ran("agent"))
+        await asked
 
 
 @pytest.mark.parametrize(

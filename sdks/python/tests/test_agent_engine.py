@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,7 +16,16 @@ from engine import BINARY, child, needs_engine, settings
 from scripted import run_async
 
 from hook_sdk import A3sClient
-from hook_sdk.agent import Blocked, Called, Ran, ToolCall, Whole, call_model, execute_tool
+from hook_sdk.agent import (
+    Blocked,
+    Called,
+    Interrupted,
+    Ran,
+    ToolCall,
+    Whole,
+    call_model,
+    execute_tool,
+)
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -183,3 +193,81 @@ async def test_a_stream_that_is_left_ends_its_trigger(tmp_path: Path) -> None:
                     break
         assert closed.is_set()
         assert isinstance(await execute_tool(client, ToolCall("a", {}), lambda _: "x"), Ran)
+
+
+class Odd(BaseException):
+    """No Exception, as what some libraries raise to leave everything."""
+
+
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("error", [Odd("odd"), Speechless(), StopIteration()])
+@pytest.mark.parametrize("is_plain", [False, True])
+@run_async
+async def test_whatever_a_tool_raises_is_its_failure(
+    tmp_path: Path, error: BaseException, is_plain: bool
+) -> None:
+    def plain(_: dict[str, Any]) -> str:
+        raise error
+
+    async def waited_for(_: dict[str, Any]) -> str:
+        raise error
+
+    async with child(tmp_path, {}) as client:
+        outcome = await execute_tool(client, ToolCall("a", {}), plain if is_plain else waited_for)
+    assert isinstance(outcome, Ran) and outcome.result.error and outcome.raised is not None
+    if not isinstance(error, StopIteration):
+        assert outcome.raised is error
+
+
+@run_async
+async def test_whatever_a_model_raises_breaks_its_answer_off(tmp_path: Path) -> None:
+    async def model(_: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        yield {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+        raise Odd("odd")
+
+    request = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    async with child(tmp_path, {}) as client:
+        outcome = await call_model(client, "openai-chat", request, model).finish()
+    assert isinstance(outcome, Interrupted) and isinstance(outcome.error, Odd)
+
+
+@run_async
+async def test_whatever_a_host_service_raises_is_an_answer(tmp_path: Path) -> None:
+    async def approve(_: dict[str, Any]) -> bool:
+        raise Odd("odd")
+
+    ask = {"type": "command", "command": """echo '{"decision": "ask", "reason": "sure?"}'"""}
+    options: Any = {"host_services": {"user.approve": approve}, "on_problem": lambda _: None}
+    async with child(tmp_path, {"BeforeTool": [{"hooks": [ask]}]}, **options) as client:
+        outcome = await execute_tool(client, ToolCall("a", {}), lambda _: "x")
+    assert isinstance(outcome, Blocked) and not outcome.started
+
+
+@pytest.mark.parametrize(("at_once", "depth"), [(1, 5), (32, 1), (32, 3)])
+@run_async
+async def test_more_plain_tools_inside_of_others_than_threads_do_not_wait_for_ever(
+    tmp_path: Path, at_once: int, depth: int
+) -> None:
+    loop = asyncio.get_running_loop()
+    barrier = threading.Barrier(at_once)
+
+    async with child(tmp_path, {}, max_threads=at_once) as client:
+
+        def tool(tool_input: dict[str, Any]) -> str:
+            left = tool_input["left"]
+            if left == depth:
+                barrier.wait()  # All threads are in one of them.
+            if left == 0:
+                return "inner"
+            inner = execute_tool(client, ToolCall("inner", {"left": left - 1}), tool)
+            return asyncio.run_coroutine_threadsafe(inner, loop).result().result.text
+
+        calls = [execute_tool(client, ToolCall("a", {"left": depth}), tool) for _ in range(at_once)]
+        outcomes = await asyncio.gather(*calls)
+        threads = client._session.threads
+        assert {it.result.text for it in outcomes} == {"inner"} and threads._limit == at_once
+        await execute_tool(client, ToolCall("a", {"left": 0}), lambda _: "x")

@@ -23,6 +23,7 @@ pytestmark = [
         ("plain", "hook_sdk"),
         ("openai_agents_agent", "agents"),
         ("langchain_agent", "langchain"),
+        ("crewai_agent", "crewai"),
     ],
 )
 def test_an_agent_of_the_examples(name: str, module: str) -> None:

@@ -224,6 +224,20 @@ def test_handlers_that_are_registered_before_there_is_a_loop(tmp_path: Path) -> 
 
 
 @run_async
+async def test_another_agents_format_is_asked_with_a_deadline() -> None:
+    async with scripted() as (client, server, _):
+        asking = asyncio.ensure_future(client.bridge("claude", "PreToolUse", "{}", deadline_ms=7))
+        peer = await server.peer()
+        asked = await peer.hear("hook-bridge")
+        number = asked.pop("correlationId")
+        said = {"agent": "claude", "event": "PreToolUse", "said": "{}"}
+        assert asked == {"type": "hook-bridge", **said, "deadlineMs": 7}
+        answer = {"type": "hook-bridged", "correlationId": number, "stdout": "", "exitCode": 0}
+        peer.say(answer)
+        assert await asking == answer
+
+
+@run_async
 async def test_fire_gives_what_the_hooks_came_to() -> None:
     async with scripted() as (client, server, _):
         told = {"tool_name": "write_file", "tool_input": {"file_path": "a"}}

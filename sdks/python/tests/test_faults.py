@@ -19,6 +19,8 @@ from hook_sdk import (
     HookResponse,
     ValueNotSendable,
 )
+from hook_sdk.agent import Blocked, ToolCall, execute_tool
+from hook_sdk.lines import encode
 
 TOLD = {"tool": "Bash", "args": {}}
 
@@ -90,12 +92,16 @@ async def test_a_call_that_is_no_message_is_refused() -> None:
         client.register_hook("PreToolUse", lambda event: None)
         peer = await server.peer()
         await peer.registers()
-        peer.say_bytes(b'{"type": "hook-call", "callId": "half", "hookId": "h-1", "input": {"x": NaN}}\n')
+        peer.say_bytes(
+            b'{"type": "hook-call", "callId": "half", "hookId": "h-1", "input": {"x": NaN}}\n'
+        )
         answer = await peer.hear("hook-answer")
         assert answer["callId"] == "half" and "no message" in answer["error"]
         assert len(problems) == 1, problems
         # Whose call this is is not certain.
-        peer.say_bytes(b'{"type": "hook-call", "callId": "a", "input": {"callId": "b", "x": NaN}}\n')
+        peer.say_bytes(
+            b'{"type": "hook-call", "callId": "a", "input": {"callId": "b", "x": NaN}}\n'
+        )
         peer.call("h-1", "PreToolUse", {"tool": "Bash", "args": {}}, call_id="whole")
         assert (await peer.hear("hook-answer"))["callId"] == "whole"
 
@@ -110,6 +116,26 @@ async def test_a_line_that_may_have_been_an_answer_is_not_waited_for_without_end
         peer.say_bytes(b"Segmentation fault\n")
         with pytest.raises(HookProtocolError, match="no message"):
             await firing
+
+
+@run_async
+async def test_a_deadline_is_kept_without_the_server() -> None:
+    async with scripted() as (client, server, problems):
+        client._session.requests.late_seconds = client._session.triggers.late_seconds = 0.0
+        firing = asyncio.ensure_future(client.fire("BeforeTool", {}, deadline_ms=1))
+        peer = await server.peer()
+        number = (await peer.hear("hook-execution-request"))["correlationId"]
+        assert (await peer.hear("hook-cancel"))["correlationId"] == number
+        with pytest.raises(HookConnectionError, match="within 1 ms"):
+            await firing
+        peer.say(response(number))  # It comes too late, which is no error.
+        call = ToolCall("a", {})
+        running = asyncio.ensure_future(execute_tool(client, call, lambda _: "x", deadline_ms=1))
+        await peer.hear("hook-trigger")
+        await peer.hear("hook-trigger-cancel")
+        outcome = await running
+        assert isinstance(outcome, Blocked) and "within 1 ms" in outcome.reason
+        assert problems == []
 
 
 @run_async
@@ -156,6 +182,14 @@ async def test_a_line_without_an_end_is_not_read_for_ever(monkeypatch: pytest.Mo
             await firing
         assert (await server.peer("two")).hello["clientToken"]
         assert "without an end" in problems[0]
+
+
+def test_a_value_that_is_shared_again_and_again_is_refused_before_it_is_written() -> None:
+    value: list[Any] = []
+    for _ in range(23):
+        value = [value, value]
+    with pytest.raises(ValueNotSendable, match="more parts than fit"):
+        encode({"x": value})
 
 
 @pytest.mark.parametrize(

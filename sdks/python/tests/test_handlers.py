@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scripted import Peer, run_async, scripted
 
-from hook_sdk import A3sClient, HookResponse
+from hook_sdk import A3sClient, HookResponse, calls
 
 TOLD = {"tool": "Bash", "args": {"command": "ls"}}
 
@@ -281,3 +281,43 @@ async def test_a_call_for_a_hook_that_is_not_there_is_an_error() -> None:
         assert "h-99" in (await peer.hear("hook-answer"))["error"]
         peer.say({"type": "hook-call", "callId": "2", "hookId": "h-1", "eventName": "PreToolUse"})
         assert "no input" in (await peer.hear("hook-answer"))["error"]
+
+
+@run_async
+async def test_more_calls_than_may_be_under_way_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "MAX_CALLS", 2)
+    async with scripted() as (client, server, _):
+        done = asyncio.Event()
+
+        async def handler(_: object) -> None:
+            await done.wait()
+
+        client.register_hook("PreToolUse", handler)
+        peer = await server.peer()
+        await peer.registers()
+        for number in "123":
+            peer.call("h-1", "PreToolUse", TOLD, number)
+        refused = await peer.hear("hook-answer")
+        assert (refused["callId"], refused["error"]) == ("3", "2 calls are under way already")
+        done.set()
+        assert {(await peer.hear("hook-answer"))["callId"] for _ in range(2)} == {"1", "2"}
+
+
+@run_async
+async def test_answers_that_may_be_lost_are_kept_and_no_more_than_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, "MAX_SENT", 2)
+    async with scripted() as (client, server, _):
+        ran: list[str] = []
+        client.register_hook("PreToolUse", lambda event: ran.append(event.args["command"]))
+        peer = await server.peer()
+        await peer.registers()
+        for number in "123":
+            peer.call("h-1", "PreToolUse", {**TOLD, "args": {"command": number}}, number)
+            await peer.hear("hook-answer")
+        # The server asks again for what it has no answer to: only the first was forgotten.
+        for number in "321":
+            peer.call("h-1", "PreToolUse", {**TOLD, "args": {"command": number}}, number)
+            assert (await peer.hear("hook-answer"))["callId"] == number
+        assert ran == ["1", "2", "3", "1"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scripted import run_async, scripted
 
-from hook_sdk import HookConnectionError, HookResponse, HostCallError
+from hook_sdk import HookConnectionError, HookResponse, HostCallError, host
 
 TOLD = {"sessionId": "s-1", "tool": "Write", "args": {"file_path": "a.py"}}
 
@@ -199,3 +199,28 @@ async def test_a_handler_that_waits_for_its_host_hears_that_the_connection_is_lo
         await peer.hear("hook-host-call")
         peer.close()
         assert "lost" in str(await raised.get())
+
+
+@run_async
+async def test_more_host_calls_than_may_be_under_way_are_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(host, "MAX_SERVED", 1)
+    asked, shut = asyncio.Event(), asyncio.Event()
+
+    async def confirm(_: dict[str, Any]) -> bool:
+        asked.set()
+        return await shut.wait()
+
+    async with scripted(host_services={"ui.confirm": confirm}) as (client, server, _):
+        connecting = asyncio.ensure_future(client.connect())
+        peer = await server.peer()
+        await connecting
+        call = {"type": "hook-host-call", "correlationId": "c-1", "method": "ui.confirm"}
+        peer.say({**call, "hostCallId": "1", "params": {}})
+        await asked.wait()
+        peer.say({**call, "hostCallId": "2", "params": {}})
+        refused = await peer.hear("hook-host-result")
+        assert (refused["hostCallId"], refused["error"]["code"]) == ("2", "limit_exceeded")
+        shut.set()
+        assert (await peer.hear("hook-host-result"))["result"] is True

@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, hooked_sync
+from integration_hooks import SECRET, approving, group, hooked_sync
 
 pytest.importorskip("langchain", reason="SKIPPED: langchain is not installed")
 
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool as make_tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
 
 from hook_sdk import HookStopped
 from hook_sdk.integrations.langchain import HookMiddleware
@@ -59,10 +61,12 @@ class Scripted(BaseChatModel):
         self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any
     ) -> Iterator[ChatGenerationChunk]:
         answer = self._next(messages)
-        for text in answer.content.split("|"):
+        *_, last = texts = answer.content.split("|")
+        for text in texts:
             chunks: Any = [
                 {"name": it["name"], "args": '{"path": "a"}', "id": it["id"], "index": 0}
                 for it in answer.tool_calls
+                if text == last
             ]
             message = AIMessageChunk(content=text, tool_call_chunks=chunks)
             yield ChatGenerationChunk(message=message)
@@ -205,3 +209,112 @@ def test_without_a_server_no_model_is_called(tmp_path: Path, how: str) -> None:
     with pytest.raises(HookError):
         asks(made, "hi", how)
     assert given == []
+
+
+REFUSED = {"AfterModel": [group("", {"decision": "block", "reason": "not that answer"})]}
+
+
+@both
+@pytest.mark.parametrize("text", ["", "I |delete"])
+@pytest.mark.parametrize("chunks", ["complete", "each", None])
+def test_of_an_answer_that_hooks_refuse_nothing_runs(
+    tmp_path: Path, chunks: str | None, text: str, how: str
+) -> None:
+    state = {"messages": [{"role": "user", "content": "hi"}]}
+    refused = call("plain").model_copy(update={"content": text})
+    with hooked_sync(tmp_path, REFUSED) as client:
+        made = agent(client, "plain", refused, AIMessage("x"), chunks=chunks or "complete")
+
+        async def read() -> list[Any]:
+            return [it[0] async for it in made.astream(state, stream_mode="messages")]
+
+        if chunks is None:
+            shown = asks(made, "hi", how)[1:]
+        elif chunks == "complete" and text:  # It is being shown when hooks refuse it.
+            with pytest.raises(HookStopped, match="not that answer"):
+                if how == "invoke":
+                    list(made.stream(state, stream_mode="messages"))
+                asyncio.run(read())
+            shown = []
+        elif how == "invoke":
+            shown = [it[0] for it in made.stream(state, stream_mode="messages")]
+        else:
+            shown = asyncio.run(read())
+    assert ran == [] and not any(getattr(it, "tool_calls", None) for it in shown)
+    if shown:
+        assert "".join(it.text for it in shown) == "not that answer"
+
+
+@both
+@pytest.mark.parametrize("chunks", ["complete", "each"])
+def test_the_tool_of_an_answer_with_a_changed_text_runs(
+    tmp_path: Path, chunks: str, how: str
+) -> None:
+    answer = call("plain").model_copy(update={"content": "your key is 1234"})
+    with hooked_sync(tmp_path, without_turns()) as client:
+        messages = asks(agent(client, "plain", answer, AIMessage("done"), chunks=chunks), "hi", how)
+    assert ran == ["a"] and messages[1].content == "your key is [redacted]"
+
+
+@both
+def test_what_a_tool_raises_is_raised_again(tmp_path: Path, how: str) -> None:
+    @make_tool("asks")
+    def asks_a_human(path: str) -> str:
+        """Asks."""
+        return f"the human says {interrupt('may I?')}"
+
+    @make_tool("raises")
+    def raises(path: str) -> str:
+        """Raises."""
+        raise ValueError("disk full")
+
+    context = {"hookSpecificOutput": {"additionalContext": "mind"}}
+    hooks = {**without_turns(), "ToolError": [group("asks", context)]}
+    hooks["AfterTool"] = [*hooks["AfterTool"], group("asks", context)]
+    with hooked_sync(tmp_path, hooks) as client:
+        for each in (asks_a_human, raises):
+            model = Scripted(answers=[call(each.name), AIMessage("done")])
+            made = create_agent(
+                model, [each], middleware=[HookMiddleware(client)], checkpointer=InMemorySaver()
+            )
+            config: Any = {"configurable": {"thread_id": each.name}}
+
+            def run(given: Any, made: Any = made, config: Any = config) -> Any:
+                if how == "invoke":
+                    return made.invoke(given, config)
+                return asyncio.run(made.ainvoke(given, config))
+
+            state = {"messages": [{"role": "user", "content": "hi"}]}
+            if each is raises:
+                with pytest.raises(ValueError, match="disk full"):
+                    run(state)
+            else:
+                assert run(state)["__interrupt__"][0].value == "may I?"
+                answers = run(Command(resume="yes"))["messages"]
+                assert "the human says yes" in str([it.content for it in answers])
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
+
+
+@both
+@pytest.mark.parametrize("state", ["text", "image", "tool", "none"])
+def test_what_hooks_add_to_a_prompt_reaches_the_model(tmp_path: Path, state: str, how: str) -> None:
+    added = {"hookSpecificOutput": {"additionalContext": "mind the gap"}}
+    said = {"hookSpecificOutput": {"message": {"customType": "x", "content": "first this"}}}
+    messages: list[Any] = [] if state == "none" else [HumanMessage("tidy up")]
+    if state == "image":
+        messages = [HumanMessage([{"type": "text", "text": "tidy up"}, IMAGE])]
+    elif state == "tool":
+        messages += [call("plain"), ToolMessage("did a", tool_call_id="c-plain")]
+    with hooked_sync(tmp_path, {"BeforeAgent": [group("", added), group("", said)]}) as client:
+        made = agent(client, "plain", AIMessage("done"))
+        if how == "invoke":
+            made.invoke({"messages": messages})
+        else:
+            asyncio.run(made.ainvoke({"messages": messages}))
+    sent = next(it for it in given[0] if isinstance(it, HumanMessage))
+    assert "first this" in sent.text and "mind the gap" in sent.text
+    assert ("tidy up" in sent.text) == (state != "none") and (str(IMAGE) in str(sent.content)) == (
+        state == "image"
+    )

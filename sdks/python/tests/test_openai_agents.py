@@ -7,12 +7,22 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, hooked
+from integration_hooks import SECRET, approving, hooked, says
 from scripted import run_async
 
 pytest.importorskip("agents", reason="SKIPPED: openai-agents is not installed")
 
-from agents import Agent, Runner, WebSearchTool, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    FunctionTool,
+    ModelProvider,
+    RunConfig,
+    Runner,
+    SQLiteSession,
+    WebSearchTool,
+    function_tool,
+    set_tracing_disabled,
+)
 from agents.items import ModelResponse
 from agents.models.interface import Model
 from agents.usage import Usage
@@ -25,7 +35,7 @@ from openai.types.responses import (
 )
 
 from hook_sdk import HookError, HookStopped
-from hook_sdk.integrations.openai_agents import run, with_hooks
+from hook_sdk.integrations.openai_agents import RunStopped, _Hooks, run, with_hooks
 
 pytestmark = [
     needs_engine,
@@ -54,9 +64,11 @@ class Scripted(Model):
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
         self.given: list[Any] = []
+        self.named: list[Any] = []
 
     async def get_response(self, instructions: Any, input: Any, *rest: Any, **named: Any) -> Any:
-        self.given.append(input)
+        self.given.append([instructions, *input] if instructions else input)
+        self.named.append(named)
         return ModelResponse(output=[self.answers.pop(0)], usage=Usage(), response_id="r")
 
     async def stream_response(self, instructions: Any, input: Any, *rest: Any, **named: Any) -> Any:
@@ -200,3 +212,227 @@ async def test_without_a_server_no_tool_runs(tmp_path: Path) -> None:
         with pytest.raises(HookError):
             await Runner.run(guarded, "hi")
     assert ran == []
+
+
+class Provider(ModelProvider):
+    def __init__(self, model: Model) -> None:
+        self.model, self.asked = model, list[str | None]()
+
+    def get_model(self, model_name: str | None) -> Model:
+        self.asked.append(model_name)
+        return self.model
+
+
+@pytest.mark.parametrize("of_agent", [None, "mine", Scripted(message("wrong"))])
+@pytest.mark.parametrize("of_run", [None, "its", "object"])
+@pytest.mark.parametrize("how", ["run", "Runner.run", "Runner.run_streamed"])
+@run_async
+async def test_a_model_of_the_run_has_hooks(
+    tmp_path: Path, of_agent: Any, of_run: Any, how: str
+) -> None:
+    model = Scripted(*[message("half")] * (how == "run"), message("your key is 1234"))
+    provider = Provider(model)
+    if of_run is None and isinstance(of_agent, Model):
+        of_run = "object"
+    config = RunConfig(model=model if of_run == "object" else of_run, model_provider=provider)
+    async with hooked(tmp_path) as client:
+        guarded = with_hooks(client, Agent(name="a", model=of_agent))
+        if how == "run":
+            result: Any = await run(client, guarded, SECRET, run_config=config)
+        elif how == "Runner.run":
+            result = await Runner.run(guarded, SECRET, run_config=config)
+        else:
+            result = Runner.run_streamed(guarded, SECRET, run_config=config)
+            assert [it async for it in result.stream_events()]
+    assert "1234" not in str(model.given) and "my key is [redacted]" in str(model.given)
+    assert result.final_output == "your key is [redacted]"
+    assert set(provider.asked) == (set() if of_run == "object" else {of_run or of_agent})
+
+
+@run_async
+async def test_run_refuses_what_has_no_hooks(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        with pytest.raises(TypeError, match="with_hooks"):
+            await run(client, agent("plain", Scripted(message("done"))), "hi")
+
+
+@run_async
+async def test_a_clone_keeps_its_hooks(tmp_path: Path) -> None:
+    ran.clear()
+    asked: list[Any] = []
+    model = Scripted(call("asked"), message("half"), message("your key is 1234"))
+    async with hooked(tmp_path, host_services=approving(True, asked)) as client:
+        guarded = with_hooks(client, agent("asked", Scripted()))
+        result = await run(client, guarded.clone(model=model).clone(name="b"), SECRET)
+        assert "1234" not in str(model.given) and result.final_output == "your key is [redacted]"
+        assert ran == ["a"] and asked == ["sure?"]  # Once, though it was cloned twice.
+        refused = guarded.clone(
+            model=Scripted(call("refused"), message("done")), tools=[tool("refused")]
+        )
+        await Runner.run(refused, "hi")
+    assert ran == ["a"]
+
+
+@run_async
+async def test_agents_with_hooks_are_told_apart_where_they_come_and_go(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        hooks = _Hooks(client, "complete")
+        for number in range(100):
+            assert hooks.agent(Agent(name=str(number))).name == str(number)
+
+
+@run_async
+async def test_an_agent_without_hooks_inside_a_tool_is_refused(tmp_path: Path) -> None:
+    inner = agent("refused", Scripted())
+    outer = Agent(name="b", tools=[inner.as_tool("helper", "Helps.")])
+    async with hooked(tmp_path) as client:
+        with pytest.raises(TypeError, match=r"helper.*with_hooks\(client, a\)\.as_tool"):
+            with_hooks(client, outer)
+
+
+async def helped(folder: Path, name: str, inner: Model) -> tuple[Scripted, Any]:
+    """Runs an agent with a tool that is an agent with the tool of that name."""
+    ran.clear()
+    outer = Scripted(call("helper", '{"input": "my key is 1234"}'), message("done"))
+    async with hooked(folder) as client:
+        helper = with_hooks(client, agent(name, inner)).as_tool("helper", "Helps.")
+        guarded = with_hooks(client, Agent(name="b", tools=[helper], model=outer))
+        return outer, await Runner.run(guarded, "hi")
+
+
+@run_async
+async def test_an_agent_inside_a_tool_has_hooks(tmp_path: Path) -> None:
+    inner = Scripted(call("refused"), message("it was refused"))
+    outer, _ = await helped(tmp_path, "refused", inner)
+    assert inner.given[0] == [{"content": "my key is [redacted]", "role": "user"}]
+    assert inner.given[1][-1]["output"] == "not that one" and ran == []
+    assert outer.given[1][-1]["output"] == "it was refused"
+
+
+@run_async
+async def test_a_stop_inside_a_tool_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(RunStopped, match="enough"):
+        await helped(tmp_path, "stopped", Scripted(call("stopped"), message("never")))
+    assert ran == []
+
+
+@run_async
+async def test_a_stop_at_the_model_is_an_error_of_the_library(tmp_path: Path) -> None:
+    stop = {"BeforeModel": [{"hooks": [says({"continue": False, "stopReason": "enough"})]}]}
+    async with hooked(tmp_path, stop) as client:
+        guarded = with_hooks(client, agent("plain", Scripted(message("never"))))
+        with pytest.raises(RunStopped, match="enough"):
+            await Runner.run(guarded, "hi")
+
+
+@pytest.mark.parametrize("arguments", ['{"path": "a', "[1]", '"a"'])
+@run_async
+async def test_arguments_that_are_no_object_never_reach_a_tool(
+    tmp_path: Path, arguments: str
+) -> None:
+    ran.clear()
+
+    async def act(context: Any, arguments: str) -> str:
+        ran.append(arguments)
+        return "did it"
+
+    raw = FunctionTool("raw", "Acts.", {"type": "object", "properties": {}}, act)
+    for each in (tool("plain"), raw):
+        model = Scripted(call(each.name, arguments), message("done"))
+        async with hooked(tmp_path) as client:
+            guarded = with_hooks(client, Agent(name="a", tools=[each], model=model))
+            result = await Runner.run(guarded, "hi")
+        assert result.final_output == "done"
+        assert "error occurred" in model.given[1][-1]["output"]
+    assert ran == []
+
+
+@run_async
+async def test_instructions_are_a_message_for_hooks(tmp_path: Path) -> None:
+    model = Scripted(message("done"))
+    async with hooked(tmp_path) as client:
+        it = Agent(name="a", instructions="The key is 1234.", model=model)
+        await Runner.run(with_hooks(client, it), "hi")
+    assert model.given == [["The key is [redacted].", {"content": "hi", "role": "user"}]]
+
+
+PROMPTS: dict[str, Any] = {
+    "BeforeAgent": [
+        {
+            "hooks": [
+                says(
+                    {"decision": "block", "reason": "no"},
+                    'case "$given" in *bad*) ;; *) false;; esac',
+                ),
+                says({"hookSpecificOutput": {"additionalContext": "be kind"}}),
+            ]
+        }
+    ]
+}
+IMAGE = {"type": "input_image", "image_url": "http://127.0.0.1/a.png", "detail": "auto"}
+
+
+@run_async
+async def test_the_last_text_of_the_user_is_asked_about(tmp_path: Path) -> None:
+    earlier = [{"role": "user", "content": "bad"}, {"role": "assistant", "content": "no"}]
+    parts = [{"type": "input_text", "text": "look"}, IMAGE]
+    model = Scripted(message("one"), message("two"), message("three"))
+    async with hooked(tmp_path, PROMPTS) as client:
+        guarded = with_hooks(client, agent("plain", model))
+        await run(client, guarded, [*earlier, {"role": "user", "content": "good"}])
+        await run(client, guarded, [*earlier, {"role": "user", "content": parts}])
+        await run(client, guarded, earlier[1:])
+        parts[0]["text"] = "a bad one"
+        with pytest.raises(RunStopped, match="no"):
+            await run(client, guarded, [{"role": "user", "content": parts}])
+        with pytest.raises(TypeError, match="not int"):
+            await run(client, guarded, 1)  # type: ignore[arg-type]
+    first, second, third = model.given
+    assert first[:-1] == second[:-1] == earlier
+    assert first[-1]["content"] == "good\n\nbe kind"
+    assert second[-1]["content"] == [{"type": "input_text", "text": "look\n\nbe kind"}, IMAGE]
+    assert third[0] == earlier[1] and third[1]["content"].strip() == "be kind"
+
+
+@pytest.mark.parametrize(
+    "kept", ["session", "conversation_id", "previous_response_id", "auto_previous_response_id"]
+)
+@run_async
+async def test_a_turn_that_goes_on_repeats_nothing_that_is_kept(tmp_path: Path, kept: str) -> None:
+    model = Scripted(message("half"), message("all"))
+    option: Any = {"session": SQLiteSession("s"), "auto_previous_response_id": True}.get(kept, "c")
+    async with hooked(tmp_path) as client:
+        result = await run(
+            client, with_hooks(client, agent("plain", model)), "hi", **{kept: option}
+        )
+    assert result.final_output == "all"
+    asked = [item["content"] for item in model.given[1] if item.get("role") == "user"]
+    if kept == "session":
+        assert asked == ["hi", "do the rest"] and len(model.given[1]) == 3
+    else:
+        assert asked == ["do the rest"] and len(model.given[1]) == 1
+    if kept.endswith("response_id"):
+        assert model.named[1]["previous_response_id"] == "r"
+
+
+@run_async
+async def test_a_turn_that_waits_for_an_approval_has_no_end(tmp_path: Path) -> None:
+    model = Scripted(call("plain"), message("half"))
+    waiting = tool("plain")
+    waiting.needs_approval = True
+    async with hooked(tmp_path) as client:
+        guarded = with_hooks(client, Agent(name="a", tools=[waiting], model=model))
+        result = await run(client, guarded, "hi")
+    assert len(result.interruptions) == 1 and len(model.given) == 1
+
+
+@run_async
+async def test_a_library_without_a_place_for_hooks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agents.run_internal import run_loop
+
+    async with hooked(tmp_path) as client:
+        monkeypatch.delattr(run_loop, "get_model")
+        with pytest.raises(HookError, match="no place for hooks"):
+            with_hooks(client, Agent(name="a"))

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, hooked
+from integration_hooks import SECRET, approving, group, hooked
 from scripted import run_async
 
 pytest.importorskip("pydantic_ai", reason="SKIPPED: pydantic-ai is not installed")
 
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
-from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.exceptions import ApprovalRequired
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
 from hook_sdk import HookError, HookStopped
 from hook_sdk.integrations.pydantic_ai import Hooks
@@ -26,19 +34,30 @@ pytestmark = [
 ]
 
 given: list[Any] = []
+tools: list[Any] = []
 ran: list[str] = []
 
 
 def agent(client: Any, name: str, *answers: Any) -> Agent:
     given.clear()
+    tools.clear()
     ran.clear()
     left = list(answers)
 
     def model(messages: Any, info: Any) -> ModelResponse:
         given.append(messages)
-        return ModelResponse(parts=[left.pop(0)])
+        tools.append([it.name for it in info.function_tools])
+        answer = left.pop(0)
+        return ModelResponse(parts=answer if isinstance(answer, list) else [answer])
 
-    made = Agent(FunctionModel(model), capabilities=[Hooks(client)])
+    async def stream(messages: Any, info: Any) -> Any:
+        for part in model(messages, info).parts:
+            if isinstance(part, TextPart):
+                yield part.content
+            else:
+                yield {0: DeltaToolCall(part.tool_name, '{"path": "a"}', tool_call_id="c")}
+
+    made = Agent(FunctionModel(model, stream_function=stream), capabilities=[Hooks(client)])
 
     @made.tool_plain(name=name)
     def act(path: str) -> str:
@@ -83,6 +102,37 @@ async def test_arguments_of_another_type_do_not_reach_the_tool(tmp_path: Path) -
     assert ran == [] and "string" in returned()[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("refused", []),
+        ("plain", [(Path("a"), date(2026, 1, 2))]),
+        ("rewritten", [(Path("safe.txt"), date(2026, 1, 2))]),
+    ],
+)
+@run_async
+async def test_a_tool_gets_the_types_that_it_declares(
+    tmp_path: Path, name: str, typed: list[Any]
+) -> None:
+    got: list[Any] = []
+    async with hooked(tmp_path) as client:
+        made = agent(client, "other", None, TextPart("done"))
+
+        @made.tool_plain(name=name)
+        def act(path: Path, day: date = date(2026, 1, 1)) -> str:
+            got.append((path, day))
+            return "did"
+
+        arguments = {"path": "a", "day": "2026-01-02"}
+        made.model = FunctionModel(
+            lambda messages, info: ModelResponse(
+                parts=[TextPart("done") if len(messages) > 1 else ToolCallPart(name, arguments)]
+            )
+        )
+        assert (await made.run("hi")).output == "done"
+    assert got == typed
+
+
 @run_async
 async def test_a_tool_that_hooks_stop_ends_the_run(tmp_path: Path) -> None:
     async with hooked(tmp_path) as client:
@@ -106,3 +156,91 @@ async def test_without_a_server_no_model_is_called(tmp_path: Path) -> None:
     with pytest.raises(HookError):
         await agent(client, "plain", TextPart("x")).run("hi")
     assert given == []
+
+
+REFUSES = {"decision": "block", "reason": "not that answer"}
+
+
+@pytest.mark.parametrize("text", ["", "I delete"])
+@pytest.mark.parametrize("is_streamed", [False, True])
+@run_async
+async def test_of_an_answer_that_hooks_refuse_nothing_runs(
+    tmp_path: Path, text: str, is_streamed: bool
+) -> None:
+    answer = [TextPart(text), call("plain")] if text else [call("plain")]
+    async with hooked(tmp_path, {"AfterModel": [group("", REFUSES)]}) as client:
+        made = agent(client, "plain", answer)
+        if is_streamed:
+            async with made.run_stream("hi") as result:
+                shown = [it async for it in result.stream_text()]
+            assert set(shown) == {"not that answer"}
+        else:
+            assert (await made.run("hi")).output == "not that answer"
+    assert ran == []
+
+
+@run_async
+async def test_a_stream_is_shown_as_hooks_left_it(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        made = agent(client, "plain", call("plain"), TextPart("your key is 1234"))
+        async with made.run_stream("hi") as result:
+            shown = [it async for it in result.stream_text()]
+    assert ran == ["a"] and shown[-1] == "your key is [redacted]" and "1234" not in str(shown)
+
+
+FORBIDS = """grep -q forbidden && { echo no >&2; exit 2; }; exit 0"""
+
+
+@pytest.mark.parametrize("event", ["BeforeAgent", "BeforeModel"])
+@run_async
+async def test_hooks_see_the_texts_of_a_prompt_with_several_parts(
+    tmp_path: Path, event: str
+) -> None:
+    image = BinaryContent(b"x", media_type="image/png")
+    hooks = {event: [{"hooks": [{"type": "command", "command": FORBIDS}]}]}
+    async with hooked(tmp_path, hooks) as client:
+        made = agent(client, "plain", TextPart("fine"))
+        try:
+            assert (await made.run([image, "forbidden"])).output != "fine"
+        except HookStopped:
+            pass
+        assert given == []
+        assert (await made.run([image, "allowed"])).output == "fine"
+        with pytest.raises(HookError, match="cannot be shown"):
+            await made.run([BinaryContent(b"forbidden", media_type="text/plain")])
+
+
+@run_async
+async def test_a_text_among_several_parts_is_changed(tmp_path: Path) -> None:
+    image = BinaryContent(b"x", media_type="image/png")
+    async with hooked(tmp_path) as client:
+        await agent(client, "plain", TextPart("done")).run([image, SECRET])
+    assert given[0][0].parts[0].content == [image, "my key is [redacted]"]
+
+
+@run_async
+async def test_tools_that_hooks_withhold_are_not_called(tmp_path: Path) -> None:
+    async with hooked(tmp_path, {"BeforeToolSelection": [group("", REFUSES)]}) as client:
+        await agent(client, "plain", TextPart("done")).run("hi")
+        assert tools == [[]]
+        with pytest.raises(HookStopped, match="withhold"):
+            await agent(client, "plain", call("plain")).run("hi")
+    assert ran == []
+
+
+@pytest.mark.parametrize("error", [ValueError("disk full"), ApprovalRequired()])
+@run_async
+async def test_what_a_tool_raises_is_raised_again(tmp_path: Path, error: Exception) -> None:
+    async with hooked(tmp_path) as client:
+        made = agent(client, "other", call("raises"))
+
+        @made.tool_plain
+        def raises(path: str) -> str:
+            raise error
+
+        with pytest.raises(Exception) as raised:
+            await made.run("hi")
+    if isinstance(error, ValueError):
+        assert raised.value is error
+    else:  # The library's own error about its output's type.
+        assert "DeferredToolRequests" in str(raised.value)

@@ -18,7 +18,16 @@ from engine import BINARY, needs_engine, settings
 from test_agent_engine import FORBIDDEN, REDACTS, SECRET
 
 from hook_sdk import HookClient as AsyncClient, HookClosedError, agent
-from hook_sdk.agent import Blocked, Called, Chunk, Done, Ran, SessionInfo, ToolCall
+from hook_sdk.agent import (
+    Blocked,
+    Called,
+    Chunk,
+    Done,
+    Interrupted,
+    Ran,
+    SessionInfo,
+    ToolCall,
+)
 from hook_sdk.sync import HookClient, agent_turn, call_model, execute_tool, session
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
@@ -133,9 +142,12 @@ def test_a_client_that_is_closed_blocks_and_ends_what_runs(tmp_path: Path) -> No
 
 
 INTERRUPTED = """
-import sys, time
+import signal, sys, time
 from hook_sdk.agent import ToolCall
 from hook_sdk.sync import HookClient, execute_tool
+
+# A shell has what it starts in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def run(_):
     print("runs", flush=True)
@@ -169,3 +181,45 @@ def test_a_forgotten_await_is_a_warning() -> None:
         agent.call_model(client, "stable", {}, lambda request: request)
         gc.collect()
     asyncio.run(client.close())
+
+
+def test_a_stop_iteration_is_an_error_as_others_are(tmp_path: Path) -> None:
+    def stops(_: dict[str, Any]) -> Any:
+        return next(iter([]))
+
+    request = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    with client_of(tmp_path, {}) as client:
+        outcome = execute_tool(client, ToolCall("a", {}), stops)
+        assert isinstance(outcome, Ran) and outcome.result.error == "StopIteration"
+        broken = call_model(client, "openai-chat", request, stops).finish()
+        assert isinstance(broken, Interrupted) and broken.error is not None
+
+
+def test_an_async_handler_cannot_wait_for_its_own_thread(tmp_path: Path) -> None:
+    raised: list[BaseException] = []
+
+    with client_of(tmp_path, {}, on_problem=lambda _: None) as client:
+
+        async def asks(_: Any) -> None:
+            for wait in (lambda: client.fire("Notification", {"message": "x"}), client.close):
+                try:
+                    wait()
+                except RuntimeError as error:
+                    raised.append(error)
+
+        client.register_hook("BeforeTool", asks)
+        assert isinstance(execute_tool(client, ToolCall("a", {}), lambda _: "x"), Ran)
+    assert len(raised) == 2 and all("plain function" in str(it) for it in raised)
+
+
+def test_a_plain_handler_may_fire_what_a_plain_handler_answers(tmp_path: Path) -> None:
+    with client_of(tmp_path, {}, max_threads=1) as client:
+        inner: list[str] = []
+        client.register_hook("AfterTool", lambda event: inner.append(event.tool_name))
+
+        def fires(event: Any) -> None:
+            client.fire("AfterTool", {"tool_name": "inner", "tool_input": {}, "tool_response": {}})
+
+        client.register_hook("BeforeTool", fires)
+        client.fire("BeforeTool", {"tool_name": "a", "tool_input": {}})
+    assert inner == ["inner"]

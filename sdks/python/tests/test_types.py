@@ -44,6 +44,8 @@ def test_the_examples_and_integrations_type_check(files: str, library: str, tmp_
         if found is None:
             pytest.skip(f"SKIPPED: {module} is not installed")
     found_files = sorted(PACKAGE.parents[1].glob(files))
+    if importlib.util.find_spec("crewai") is None:  # It cannot be installed beside the others.
+        found_files = [it for it in found_files if "crewai" not in it.name]
     if not found_files:
         pytest.skip("SKIPPED: this is no checkout")
     arguments = ["--strict", "--no-incremental", f"--cache-dir={tmp_path}"]

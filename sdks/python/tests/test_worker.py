@@ -294,6 +294,16 @@ def test_lines_that_are_none_are_passed_over(start: Any) -> None:
     assert code == 0 and err.count("it is passed over") == 6
 
 
+def test_a_line_that_is_too_long_is_passed_over(start: Any) -> None:
+    child = start("from hook_sdk import worker_lines\nworker_lines.MAX_READ = 1000\n" + GUARD)
+    child.hear()
+    child.call("long", tool_input={"command": "x" * 2500})
+    child.call("1", tool_input={})
+    assert child.hear()["callId"] == "1"
+    code, _, err = child.end()
+    assert code == 0 and "a line is too long" in err
+
+
 def test_asynchronous_handlers(start: Any) -> None:
     child = start(
         """

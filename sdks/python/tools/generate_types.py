@@ -193,8 +193,8 @@ def types(schemas: dict[str, Any]) -> str:
 def native_events(schemas: dict[str, Any]) -> str:
     lines = [
         HEADER.format("The engine's events, as handlers get them"),
-        "from .events import HookEvent",
         "from .fields import Fields",
+        "from .hook_event import HookEvent",
         "",
         "TYPE_CHECKING = False",
         "if TYPE_CHECKING:",

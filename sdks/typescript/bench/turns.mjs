@@ -78,11 +78,15 @@ const subprocess = createMiddleware({
   },
 });
 
-/** A callback of the Claude Agent SDK, called as the SDK does. */
-const CLAUDE = {hook_event_name: "PreToolUse", session_id: "s", transcript_path: "", cwd: "/", tool_name: "Bash", tool_input: {command: "ls"}, tool_use_id: "t"};
+/** A callback of the Claude Agent SDK, called as the SDK does: with an id for each call, since hooks are asked once about one. */
+const CLAUDE = {hook_event_name: "PreToolUse", session_id: "s", transcript_path: "", cwd: "/", tool_name: "Bash", tool_input: {command: "ls"}};
+let claudeCalls = 0;
 const callback = (client) => {
   const [{hooks: [ask]}] = claudeHooks(client).PreToolUse;
-  return calls(client, () => ask(CLAUDE, "t", {signal: new AbortController().signal}));
+  return calls(client, () => {
+    const tool_use_id = `call-${claudeCalls++}`;
+    return ask({...CLAUDE, tool_use_id}, tool_use_id, {signal: new AbortController().signal});
+  });
 };
 
 const calls = (client, call) => async () => {

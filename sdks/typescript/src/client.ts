@@ -18,12 +18,13 @@ import {isObject} from "./messages.js";
 import type {IncomingMessage} from "./messages.js";
 import {Fired} from "./outcome.js";
 import {readRegistration} from "./registration.js";
-import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyNativeEventName} from "./registration.js";
+import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyA3sEventName, OnlyNativeEventName} from "./registration.js";
+import type {Vocabulary} from "./responses.js";
 import {Session} from "./session.js";
-import {untilAborted, untilEnded} from "./signals.js";
+import {untilAborted, untilEnded, untilLate} from "./signals.js";
 import {TemporaryHook, asyncDispose} from "./temporary.js";
 import type {TriggerHost, TriggerLink} from "./triggers/running.js";
-import type {TriggerOptions} from "./triggers/scope.js";
+import type {TriggerOptions} from "./triggers/options.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -64,6 +65,12 @@ export interface HookClientOptions {
   onRegistrationError?: (error: HookRegistrationError) => void;
 }
 
+type NativeHook<E extends NativeEventName> = NativeHandler<E> | HookOptions<NativeHandler<E>, "native">;
+type A3sHook<E extends A3sEventName> = A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">;
+/** A handler that names its vocabulary. */
+type Named<H, V extends Vocabulary> = HookOptions<H, V> & {vocabulary: V};
+type During<T> = (hookId: string) => T | Promise<T>;
+
 /** The services with the one that asks the user. Nothing but `true` is a yes. */
 function withApproval(services: HostServices, approve: Approve | undefined): HostServices {
   if (!approve) return services;
@@ -84,6 +91,8 @@ export class HookClient {
   onProblem: (problem: string) => void;
   /** Told of handlers that the server refuses. */
   onRegistrationError: ((error: HookRegistrationError) => void) | undefined;
+  /** The vocabulary of names that the engine and A3S both have. */
+  protected readonly shared: Vocabulary = "native";
   readonly #session: Session;
   readonly #progress = new Set<(progress: Progress) => void>();
   readonly #followers = new Set<(line: Record<string, unknown>) => void>();
@@ -92,6 +101,8 @@ export class HookClient {
   readonly #over = new AbortController();
   #refusedGuard: HookRegistrationError | undefined;
   #nextRequest = 0;
+  /** An outcome's warning that `onProblem` has had: of a private server, which has the same text each time. */
+  #reported: string | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws HookError `invalid_option`. */
@@ -125,18 +136,18 @@ export class HookClient {
   }
 
   /**
-   * Registers a handler and gives its id at once; `ready(id)` tells when it is in force. Events that A3S has
-   * are told in its words, all others in the engine's own.
+   * Registers a handler and gives its id at once; `ready(id)` tells when it is in force. Events that only A3S has are told
+   * in its words, all others in the engine's own.
    *
    * @throws HookError `invalid_hook` for what no server could understand, `duplicate_id` for an id in use;
    * HookValueError for a matcher that cannot be sent.
    */
-  registerHook<E extends A3sEventName>(event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">): string;
-  registerHook<E extends NativeEventName>(event: E, hook: HookOptions<NativeHandler<E>, "native"> & {vocabulary: "native"}): string;
-  registerHook<E extends OnlyNativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>, "native">): string;
+  registerHook<E extends OnlyA3sEventName>(event: E, hook: A3sHook<E>): string;
+  registerHook<E extends A3sEventName>(event: E, hook: Named<A3sHandler<E>, "a3s">): string;
+  registerHook<E extends NativeEventName>(event: E, hook: NativeHook<E>): string;
   registerHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>): string {
     if (this.#closed) throw new HookError("closed", "the client is closed");
-    const entry = this.#session.registrations.make(readRegistration(event, hook, "a3s"));
+    const entry = this.#session.registrations.make(readRegistration(event, hook, this.shared));
     this.#session.register(entry);
     return entry.id;
   }
@@ -172,17 +183,10 @@ export class HookClient {
    *
    * @throws what `registerHook` and `ready` do, and what the function throws.
    */
-  temporaryHook<E extends A3sEventName>(event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">): Promise<TemporaryHook>;
-  temporaryHook<E extends A3sEventName, T>(
-    event: E, hook: A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">, during: (hookId: string) => T | Promise<T>,
-  ): Promise<T>;
-  temporaryHook<E extends NativeEventName>(event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>): Promise<TemporaryHook>;
-  temporaryHook<E extends NativeEventName, T>(
-    event: E, hook: NativeHandler<E> | HookOptions<NativeHandler<E>>, during: (hookId: string) => T | Promise<T>,
-  ): Promise<T>;
-  async temporaryHook<T>(
-    event: string, hook: AnyHandler | HookOptions<AnyHandler>, during?: (hookId: string) => T | Promise<T>,
-  ): Promise<T | TemporaryHook> {
+  temporaryHook<E extends OnlyA3sEventName, T = TemporaryHook>(event: E, hook: A3sHook<E>, during?: During<T>): Promise<NoInfer<T>>;
+  temporaryHook<E extends A3sEventName, T = TemporaryHook>(event: E, hook: Named<A3sHandler<E>, "a3s">, during?: During<T>): Promise<NoInfer<T>>;
+  temporaryHook<E extends NativeEventName, T = TemporaryHook>(event: E, hook: NativeHook<E>, during?: During<T>): Promise<NoInfer<T>>;
+  async temporaryHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>, during?: During<any>): Promise<any> {
     const id = this.registerHook(event as never, hook as never);
     const temporary = new TemporaryHook(id, () => this.unregisterHook(id));
     try {
@@ -255,7 +259,7 @@ export class HookClient {
     const runToken = currentRunToken();
     const type = "hook-execution-request";
     const response = await this.#exchange({type, eventName: event, input, deadlineMs, streams, inputs, runToken}, event, options);
-    const warning = this.#session.takeWarning();
+    const warning = this.#takeWarning();
     return warning === undefined ? response : {...response, warnings: [warning, ...(response.warnings ?? [])]};
   }
 
@@ -273,8 +277,13 @@ export class HookClient {
   }
 
   /** Sends a request, and waits for what answers it. */
-  async #exchange(message: OutgoingMessage, event: string, options: RequestOptions): Promise<HookExecutionResponse> {
-    const {correlationId = `client-${this.#nextRequest++}`, signal} = options;
+  #exchange(message: OutgoingMessage, event: string, options: RequestOptions): Promise<HookExecutionResponse> {
+    return untilLate(event, options, (signal) => this.#exchangeUntil(message, event, options.correlationId, signal));
+  }
+
+  async #exchangeUntil(
+    message: OutgoingMessage, event: string, correlationId = `client-${this.#nextRequest++}`, signal?: AbortSignal,
+  ): Promise<HookExecutionResponse> {
     const line = prepare({...message, correlationId});
     this.#session.asks = true;
     const {replies} = this.#session;
@@ -310,16 +319,23 @@ export class HookClient {
   async trigger(
     trigger: string, call: Record<string, unknown>, begin: (link: TriggerLink) => TriggerHost, options: TriggerOptions = {},
   ): Promise<Record<string, unknown>> {
-    const {session, deadlineMs, signal} = options;
+    const {session, deadlineMs} = options;
     this.#session.asks = true;
-    const cancelled = () => new HookError("cancelled", `${trigger}: the trigger was cancelled`, {cause: signal?.reason});
-    if (signal?.aborted) throw cancelled();
-    const link = await untilAborted(this.#session.use(), signal, cancelled);
-    const message = {trigger, call, session, deadlineMs, runToken: currentRunToken()};
-    const result = await this.#session.triggers.run(link, message, begin, signal);
-    const warning = this.#session.takeWarning();
+    const result = await untilLate(trigger, options, async (signal) => {
+      const cancelled = () => new HookError("cancelled", `${trigger}: the trigger was cancelled`, {cause: signal?.reason});
+      if (signal?.aborted) throw cancelled();
+      const link = await untilAborted(this.#session.use(), signal, cancelled);
+      const message = {trigger, call, session, deadlineMs, runToken: currentRunToken()};
+      return this.#session.triggers.run(link, message, begin, signal);
+    });
+    const warning = this.#takeWarning();
     if (warning === undefined) return result;
     return {...result, warnings: [warning, ...(Array.isArray(result["warnings"]) ? result["warnings"] : [])]};
+  }
+
+  /** Reports the warnings of an outcome to `onProblem`, but for that of a private server, which was when it started. */
+  reportWarnings(warnings: readonly string[]): void {
+    for (const warning of warnings) if (warning !== this.#reported) this.#problem(warning);
   }
 
   /** Ends the hooks of a request by its id. It is answered all the same, with the error `cancelled`. */
@@ -410,9 +426,34 @@ export class HookClient {
     else this.#problem(error.message);
   }
 
+  #takeWarning(): string | undefined {
+    const warning = this.#session.takeWarning();
+    this.#reported ??= warning;
+    return warning;
+  }
+
   #problem(text: string): void {
     try {
       this.onProblem(text);
     } catch {} // What the callback throws is not the client's.
+  }
+}
+
+/** The same client, for which a name that the engine and A3S both have is A3S's event. */
+export class A3sClient extends HookClient {
+  protected override readonly shared = "a3s";
+
+  override registerHook<E extends A3sEventName>(event: E, hook: A3sHook<E>): string;
+  override registerHook<E extends NativeEventName>(event: E, hook: Named<NativeHandler<E>, "native">): string;
+  override registerHook<E extends OnlyNativeEventName>(event: E, hook: NativeHook<E>): string;
+  override registerHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>): string {
+    return super.registerHook(event as never, hook as never);
+  }
+
+  override temporaryHook<E extends A3sEventName, T = TemporaryHook>(event: E, hook: A3sHook<E>, during?: During<T>): Promise<NoInfer<T>>;
+  override temporaryHook<E extends NativeEventName, T = TemporaryHook>(event: E, hook: Named<NativeHandler<E>, "native">, during?: During<T>): Promise<NoInfer<T>>;
+  override temporaryHook<E extends OnlyNativeEventName, T = TemporaryHook>(event: E, hook: NativeHook<E>, during?: During<T>): Promise<NoInfer<T>>;
+  override temporaryHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>, during?: During<any>): Promise<any> {
+    return super.temporaryHook(event as never, hook as never, during);
   }
 }

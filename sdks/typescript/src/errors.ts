@@ -28,7 +28,7 @@ export class HookError extends Error {
 }
 
 /**
- * There is no server, or no longer: `no_server`, `connection_lost`, `refused`, `closed`. What was
+ * There is no server, or no longer: `no_server`, `connection_lost`, `refused`, `no_answer`, `closed`. What was
  * asked may have been done; it is not asked again.
  */
 export class HookConnectionError extends HookError {}

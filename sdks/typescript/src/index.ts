@@ -1,6 +1,6 @@
 /** Hooks for AI agents: the client of `hook serve`, and workers. */
 
-export {HookClient, HookClient as A3sClient} from "./client.js";
+export {A3sClient, HookClient} from "./client.js";
 export type {HookClientOptions, HookClientOptions as A3sClientOptions} from "./client.js";
 export type {ReconnectOptions} from "./connection.js";
 export type {HookContext, HostMethod, LogLevel} from "./context.js";
@@ -15,7 +15,7 @@ export type {
 export type {Approval, Approve, Approved, HostAsked, HostService, HostServices} from "./host.js";
 export type {Fired} from "./outcome.js";
 export type {
-  A3sHandler, HookOptions, NativeHandler, OnlyNativeEventName,
+  A3sHandler, HookOptions, NativeHandler, OnlyA3sEventName, OnlyNativeEventName,
 } from "./registration.js";
 export type {HookResponse, ModifiedData, Vocabulary} from "./responses.js";
 export type {TemporaryHook} from "./temporary.js";
@@ -23,7 +23,8 @@ export {agentTurn, endTurn, session} from "./triggers/agent.js";
 export type {AgentSession, AgentTurn, LifecycleOutcome, PromptOutcome, SessionOptions, TurnEnd} from "./triggers/agent.js";
 export {callModel} from "./triggers/model.js";
 export type {CallModel, ModelAnswer, ModelOptions, ModelOutcome, ModelPart, ModelSdk} from "./triggers/model.js";
-export type {Advice, InnerScope, Outcome, Scope, SessionFields, TriggerOptions} from "./triggers/scope.js";
+export type {SessionFields, TriggerOptions} from "./triggers/options.js";
+export type {Advice, InnerScope, Outcome, Scope} from "./triggers/scope.js";
 export {executeTool} from "./triggers/tool.js";
 export type {RunTool, ToolCallInput, ToolOutcome, ToolResult} from "./triggers/tool.js";
 export {Worker, worker} from "./worker.js";

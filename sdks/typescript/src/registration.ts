@@ -28,12 +28,15 @@ export interface HookOptions<H, V extends Vocabulary = Vocabulary> {
   config?: HookConfig;
   /** An id of one's own, unique in this client; one is made without it. */
   id?: string;
-  /** Needed only for native handlers of events whose name A3S has as well, such as SessionStart. */
+  /** Needed only for names that the engine and A3S both have, such as SessionStart: the engine's, but for an `A3sClient`. */
   vocabulary?: V;
 }
 
 /** Native events whose names mean nothing in A3S. */
 export type OnlyNativeEventName = Exclude<NativeEventName, A3sEventName>;
+
+/** Events that only A3S has. */
+export type OnlyA3sEventName = Exclude<A3sEventName, NativeEventName>;
 
 /** Any handler, as it is kept. */
 export type AnyHandler = (event: never, context: HookContext) => unknown;

@@ -13,15 +13,12 @@ import {Lines} from "./lines.js";
 import {PROTOCOL, errorOf, readCall, readMessage} from "./messages.js";
 import type {CallMessage, IncomingMessage} from "./messages.js";
 import {readRegistration} from "./registration.js";
-import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, Registration} from "./registration.js";
+import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyA3sEventName, Registration} from "./registration.js";
 import {onlyId} from "./requests.js";
 import {stdoutIntoStderr} from "./stdout.js";
 
 /** How long handlers have to finish at the end, in milliseconds, whatever their deadlines say. */
 const FINISH_TIMEOUT_MS = 10_000;
-
-/** Events that only A3S has. All others are told in the engine's own words, unless `vocabulary` says otherwise. */
-type OnlyA3sEventName = Exclude<A3sEventName, NativeEventName>;
 
 /** How a worker is served. */
 export interface ServeOptions {

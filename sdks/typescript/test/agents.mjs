@@ -20,9 +20,17 @@ const REDACT = {
     console.log(JSON.stringify({hookSpecificOutput: {llm_response: {candidates: [{content: {role: "model", parts: redacted}}]}}}));
   });`,
 };
+/** A hook that changes the text of an answer as an expression of `text` says. */
+const changing = (expression) => `let input = ""; process.stdin.on("data", (it) => (input += it)).on("end", () => {
+    const {chunk, llm_response: {text = ""}} = JSON.parse(input);
+    console.log(JSON.stringify({hookSpecificOutput: {llm_response: {candidates: [{content: {role: "model", parts: [${expression}]}}]}}}));
+  });`;
 export const script = (source) => `node -e '${source}'`;
 export const REDACT_REQUEST = hook(script(REDACT.request));
 export const REDACT_RESPONSE = hook(script(REDACT.response));
+/** Hooks that change only whole answers. */
+export const REDACT_SECRET = hook(script(changing(`text.replace("SECRET", "XXXX")`)));
+export const ADD_END = hook(script(changing(`chunk ? text : text + " (end)"`)));
 
 /** Hooks for tools, by the tool's name. */
 export const TOOL_HOOKS = {
@@ -44,12 +52,14 @@ export function agent(name, hooks, during) {
   engine(name, hooks, (project) => project.serve(async (socket) => {
     const problems = [];
     const asked = [];
+    /** `approval`: the user answers no question before it resolves. */
+    const until = {approval: undefined};
     const client = new HookClient({
       socket, onProblem: (problem) => problems.push(problem),
-      approve: ({reason, input}) => (asked.push(reason), input?.city !== "nowhere"),
+      approve: async ({reason, input}) => (asked.push(reason), await until.approval, input?.city !== "nowhere"),
     });
     try {
-      await during(client, {problems, asked});
+      await during(client, {problems, asked, until});
     } finally {
       await client.close();
     }

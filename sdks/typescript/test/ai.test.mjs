@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 
-import {generateText, stepCountIs, streamText, tool} from "ai";
+import {ToolLoopAgent, generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel} from "ai";
 import {MockLanguageModelV3, convertArrayToReadableStream} from "ai/test";
 import {agentTurn} from "hook-sdk";
-import {withHooks} from "hook-sdk/ai";
+import {HookRefusal, hookMiddleware, hookTools, withHooks} from "hook-sdk/ai";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+import {ADD_END, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent} from "./agents.mjs";
 
 const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
 const finish = (unified) => ({unified, raw: undefined});
@@ -61,6 +61,14 @@ agent("arguments that the tool's schema does not take are the tool's error", TOO
   assert.match(output.value, /^hooks changed the arguments to what the tool does not take/);
 });
 
+agent("changed arguments that no schema checks are reported, once", TOOL_HOOKS, async (client, {problems}) => {
+  for (let n = 0; n < 2; n++) {
+    const {ran} = await called(client, "mistyped", {city: "Rome"}, {inputSchema: jsonSchema({type: "object"})});
+    assert.deepEqual(ran, [{city: 7}]);
+  }
+  assert.deepEqual(problems, ["hooks change arguments of the tool mistyped, whose schema checks none: give `jsonSchema` a `validate`"]);
+});
+
 agent("hooks add context to a result, also where the tool has a form of its own for the model", TOOL_HOOKS, async (client) => {
   const expected = {type: "text", value: '{"weather":"sunny in Rome"}\n\nmind the gap'};
   assert.deepEqual((await called(client, "commented", {city: "Rome"})).output, expected);
@@ -77,6 +85,96 @@ agent("a reason replaces a result", TOOL_HOOKS, async (client) => {
 agent("a stop ends the agent: the model is not called again", TOOL_HOOKS, async (client) => {
   const {ran, models, text} = await called(client, "stopping", {city: "Rome"});
   assert.deepEqual([ran, models, text], [[], 1, "enough"]);
+});
+
+agent("a tool of the same answer does not run after a stop, also where the user has approved it since", TOOL_HOOKS, async (client, {asked, until}) => {
+  const model = new MockLanguageModelV3({doGenerate: [
+    {...calls("stopping", {}), content: [...calls("stopping", {}).content, ...calls("asked", {}).content.map((call) => ({...call, toolCallId: "c-2"}))]},
+    says("never"),
+  ]});
+  const ran = [];
+  const made = (name) => tool({inputSchema: z.object({}), execute: () => ran.push(name)});
+  let stopped;
+  until.approval = new Promise((resolve) => (stopped = resolve));
+  const {text} = await generateText({
+    ...withHooks(client, {model, tools: {stopping: made("stopping"), asked: made("asked")}}), prompt: "p", stopWhen: stepCountIs(5),
+    experimental_onToolCallFinish: ({toolCall}) => toolCall.toolName === "stopping" && stopped(),
+  });
+  assert.deepEqual([asked, ran, text, model.doGenerateCalls.length], [["sure?"], [], "enough", 1]);
+});
+
+const stopping = (ran) => ({stopping: tool({inputSchema: z.object({}), execute: () => ran.push("stopping")})});
+
+agent("a stop ends one run of a ToolLoopAgent, and not the agent", TOOL_HOOKS, async (client) => {
+  for (const more of [{}, {prepareCall: ({options, ...call}) => call}]) {
+    const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {}), says("next"), calls("stopping", {})]});
+    const ran = [];
+    const one = new ToolLoopAgent(withHooks(client, {model, tools: stopping(ran), ...more}));
+    for (const expected of ["enough", "next", "enough"]) assert.equal((await one.generate({prompt: "p"})).text, expected);
+    assert.deepEqual([ran, model.doGenerateCalls.length], [[], 3]);
+  }
+});
+
+agent("another run with the hooks of one that was stopped fails, and has not its answer", TOOL_HOOKS, async (client) => {
+  const parts = calls("stopping", {}).content;
+  const model = new MockLanguageModelV3({
+    doGenerate: [calls("stopping", {})],
+    doStream: [{stream: convertArrayToReadableStream([...parts, {type: "finish", finishReason: finish("tool-calls"), usage}])}],
+  });
+  let failure;
+  const streamed = (given) => streamText({...given, onError: ({error}) => void (failure = error)});
+  for (const run of [generateText, streamed]) {
+    const given = {...withHooks(client, {model, tools: stopping([])}), prompt: "p", stopWhen: stepCountIs(5)};
+    assert.equal(await (await run(given)).text, "enough");
+    await assert.rejects(async () => (await run(given)).text, (error) => (failure ?? error) instanceof HookRefusal);
+  }
+});
+
+agent("hooks see a model that a step or a call chooses", {BeforeModel: [REDACT_REQUEST], ...TOOL_HOOKS}, async (client, {problems}) => {
+  const other = () => new MockLanguageModelV3({modelId: "other", doGenerate: [calls("denied", {}), says("done")]});
+  const ran = [];
+  const tools = {denied: tool({inputSchema: z.object({}), execute: () => ran.push("denied")})};
+  const base = {model: new MockLanguageModelV3(), tools};
+  const stopWhen = stepCountIs(5);
+  for (const run of [
+    (model) => generateText({...withHooks(client, {...base, prepareStep: () => ({model})}), prompt: "key 1234", stopWhen}),
+    (model) => new ToolLoopAgent(withHooks(client, {...base, prepareStep: () => ({model})})).generate({prompt: "key 1234"}),
+    (model) => new ToolLoopAgent({...withHooks(client, base), prepareStep: () => ({model})}).generate({prompt: "key 1234"}),
+    (model) => new ToolLoopAgent(withHooks(client, {...base, prepareCall: (call) => ({...call, model, tools})})).generate({prompt: "key 1234"}),
+  ]) {
+    const model = other();
+    assert.equal((await run(model)).text, "done");
+    const seen = JSON.stringify(model.doGenerateCalls.map(({prompt}) => prompt));
+    assert.match(seen, /key \*\*\*\*.*not that one/);
+    assert.doesNotMatch(seen, /1234/);
+  }
+  assert.deepEqual([ran, problems], [[], []]);
+});
+
+agent("a model, a tool or a function outside of the hooks is reported, once", {}, async (client, {problems}) => {
+  const doGenerate = [calls("free", {}), says("done")];
+  const other = () => new MockLanguageModelV3({modelId: "other", doGenerate});
+  const base = () => ({model: new MockLanguageModelV3({doGenerate}), tools: {free: tool({inputSchema: z.object({}), execute: () => 1})}});
+  const run = (given) => generateText({...given, prompt: "p", stopWhen: stepCountIs(5)});
+  for (const [outside, agent] of [
+    ["`prepareStep`", () => run({...withHooks(client, base()), prepareStep: ((model) => () => ({model}))(other())})],
+    ["the model", () => run({...withHooks(client, base()), model: other()})],
+    ["the model", () => (({model, tools}) => run({...withHooks(client, {model, tools}), model}))(base())],
+    ["the model", () => new ToolLoopAgent({...withHooks(client, base()), prepareCall: (call) => ({...call, model: other()})}).generate({prompt: "p"})],
+    ["the tool free", () => run({...withHooks(client, base()), tools: base().tools})],
+    [undefined, () => run({...withHooks(client, {model: base().model}), tools: hookTools(client, base().tools)})],
+    [undefined, () => run((({model, ...given}) => ({...given, model: wrapLanguageModel({model, middleware: {}})}))(withHooks(client, base())))],
+  ]) {
+    assert.equal((await agent()).text, "done");
+    const expected = outside ? [`hooks do not see ${outside} of this agent, which stands outside of \`withHooks\`: give it to \`withHooks\``] : [];
+    assert.deepEqual(problems.splice(0), expected);
+  }
+});
+
+agent("a model's name is refused with what to give instead", {}, async (client) => {
+  assert.throws(() => withHooks(client, {model: "openai/gpt-5"}), /`model` is a model object, such as `gateway\("openai\/gpt-5"\)`/);
+  const named = withHooks(client, {model: new MockLanguageModelV3(), prepareStep: () => ({model: "openai/gpt-5"})});
+  await assert.rejects(generateText({...named, prompt: "p"}), /`model` is a model object/);
 });
 
 agent("what a tool throws is what it has thrown", TOOL_HOOKS, async (client) => {
@@ -113,8 +211,13 @@ agent("the model gets the request that hooks left, not the secret", {BeforeModel
 });
 
 agent("a response is what hooks left of it", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
-  const model = new MockLanguageModelV3({doGenerate: [says("the key is 1234")]});
-  const {text, usage: {totalTokens, inputTokens}} = await generateText({...withHooks(client, {model}), prompt: "p"});
+  const response = {id: "r", body: {text: "the key is 1234"}};
+  const model = new MockLanguageModelV3({doGenerate: [{...says("the key is 1234"), response}]});
+  const started = [];
+  const given = withHooks(client, {model, experimental_onStepStart: ({stepNumber}) => void started.push(stepNumber)});
+  const result = await generateText({...given, prompt: "p"});
+  const {text, usage: {totalTokens, inputTokens}} = result;
+  assert.deepEqual([result.response.id, result.response.body, started], ["r", undefined, [0]]);
   assert.deepEqual([text, inputTokens], ["the key is ****", 3], totalTokens);
 });
 
@@ -158,6 +261,22 @@ agent("what hooks say after an answer is in the next request", blocked("AfterMod
   assert.equal(model.doGenerateCalls[1].prompt.at(-1).content[0].text, "[System] be brief");
 });
 
+agent("what hooks say after an answer is in no other conversation of a middleware", blocked("AfterModel", {systemMessage: "be brief"}), async (client, {problems}) => {
+  for (const isTurn of [false, true]) {
+    const base = new MockLanguageModelV3({doGenerate: [says("a"), says("b")]});
+    const scope = isTurn ? await agentTurn(client, "p") : client;
+    const model = wrapLanguageModel({model: base, middleware: hookMiddleware(scope)});
+    for (const prompt of ["one", "two"]) await generateText({model, prompt});
+    assert.deepEqual(base.doGenerateCalls.map(({prompt}) => JSON.stringify(prompt).includes("be brief")), [false, isTurn]);
+    assert.deepEqual(problems.splice(0).filter((it) => /no next request has .*: \[System\] be brief$/.test(it)).length, isTurn ? 0 : 2);
+  }
+});
+
+agent("a stop ends one call of a middleware", blocked("BeforeModel", {continue: false, stopReason: "enough"}), async (client) => {
+  const model = wrapLanguageModel({model: new MockLanguageModelV3(), middleware: hookMiddleware(client)});
+  for (const prompt of ["one", "two"]) assert.equal((await generateText({model, prompt})).text, "enough");
+});
+
 function streaming(...texts) {
   return new MockLanguageModelV3({doStream: async () => ({
     stream: convertArrayToReadableStream([
@@ -176,6 +295,54 @@ const parts = async (result) => {
   for await (const part of result.fullStream) all.push(part);
   return all;
 };
+
+/** A stream of an answer that calls a tool, then one that says the end. */
+function streamingCall(...texts) {
+  const answers = [[...texts.map((delta) => ({type: "text-delta", id: "1", delta})), calls("free", {}).content[0]], [{type: "text-delta", id: "1", delta: "done"}]];
+  return new MockLanguageModelV3({doStream: answers.map((parts) => {
+    const isText = parts[0].type === "text-delta";
+    const start = isText ? [{type: "text-start", id: "1"}] : [];
+    const end = isText ? [{type: "text-end", id: "1"}] : [];
+    const tools = parts.filter(({type}) => type === "tool-call");
+    const last = {type: "finish", finishReason: finish(tools.length > 0 ? "tool-calls" : "stop"), usage};
+    return {stream: convertArrayToReadableStream([{type: "stream-start", warnings: []}, ...start, ...parts.filter((it) => !tools.includes(it)), ...end, ...tools, last])};
+  })});
+}
+
+/** Runs an agent whose streamed answer calls a tool; gives what ran, what was shown, and the error. */
+async function streamedCall(client, texts, chunks) {
+  const model = streamingCall(...texts);
+  const ran = [];
+  const tools = {free: tool({inputSchema: z.object({}), execute: () => ran.push("free"), onInputAvailable: () => void ran.push("input")})};
+  const result = streamText({...withHooks(client, {model, tools}, {chunks}), prompt: "p", stopWhen: stepCountIs(3), onError: () => {}});
+  const all = await parts(result);
+  const text = all.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
+  return {ran, text, error: all.find(({type}) => type === "error")?.error.message, prompts: model.doStreamCalls.map(({prompt}) => JSON.stringify(prompt))};
+}
+
+const refusesWhole = `grep -q '"chunk":true' && echo '{}' || echo '{"decision": "block", "reason": "not that"}'`;
+for (const [chunks, texts, text, error] of [
+  ["complete", ["plan"], "plan", "not that"], ["complete", [], "not that", undefined],
+  ["each", ["plan"], "plan", "not that"], ["each", [], "not that", undefined],
+]) {
+  agent(`of a refused answer no tool runs: ${chunks}, ${texts.length} texts`, blocked("AfterModel", {}, refusesWhole), async (client) => {
+    const {ran, prompts, ...shown} = await streamedCall(client, texts, chunks);
+    assert.deepEqual([ran, prompts.length, shown], [[], 1, {text, error}]);
+  });
+}
+
+for (const chunks of ["each", "complete"]) {
+  agent(`a whole answer that hooks change after it was shown fails the run: ${chunks}`, {AfterModel: [REDACT_SECRET]}, async (client) => {
+    const {ran, text, error, prompts} = await streamedCall(client, ["the SEC", "RET"], chunks);
+    assert.deepEqual([ran, text, prompts.length], [[], "the SECRET", 1]);
+    assert.match(error, /changed the whole answer after it was shown/);
+  });
+  agent(`what hooks add to the end of a whole answer is shown, and in the history: ${chunks}`, {AfterModel: [ADD_END]}, async (client) => {
+    const {ran, text, error, prompts} = await streamedCall(client, ["the ", "plan"], chunks);
+    assert.deepEqual([ran, text, error], [["input", "free"], "the plan (end)done (end)", undefined]);
+    assert.match(prompts[1], / \(end\)/);
+  });
+}
 
 agent("each chunk of a stream is rewritten before it is shown", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
   const model = streaming("the key ", "is 1234");
@@ -213,7 +380,8 @@ agent("an aborted agent cancels its model", {}, async (client) => {
     abortSignal.addEventListener("abort", () => reject(abortSignal.reason));
     abort.abort();
   })});
-  await assert.rejects(generateText({...withHooks(client, {model}), prompt: "p", abortSignal: abort.signal}));
+  const run = generateText({...withHooks(client, {model}), prompt: "p", abortSignal: abort.signal});
+  await assert.rejects(run, (error) => error === abort.signal.reason && error.name === "AbortError");
 });
 
 agent("an agent in a turn, which goes on as hooks say", {

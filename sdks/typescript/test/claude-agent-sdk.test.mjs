@@ -1,25 +1,23 @@
 // The Claude Agent SDK with the real Claude Code, a scripted model of its API, and hooks of the engine itself. It is too
-// large to be installed for each run: HOOK_CLAUDE_AGENT_SDK names a folder where it is installed.
+// large to be installed for each run (libraries.mjs).
 
 import assert from "node:assert/strict";
 import {once} from "node:events";
 import {mkdtempSync, rmSync} from "node:fs";
 import {createServer} from "node:http";
-import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {text} from "node:stream/consumers";
 import {test} from "node:test";
-import {pathToFileURL} from "node:url";
 
 import {HookClient} from "hook-sdk";
 import {claudeHooks} from "hook-sdk/claude-agent-sdk";
 
 import {TOOL_HOOKS, agent} from "./agents.mjs";
+import {library} from "./libraries.mjs";
 
-const installed = process.env.HOOK_CLAUDE_AGENT_SDK;
-const why = "HOOK_CLAUDE_AGENT_SDK does not name a folder where @anthropic-ai/claude-agent-sdk is installed";
-if (!installed) console.error(`SKIPPED the Claude Agent SDK: ${why}`);
+const NAME = "@anthropic-ai/claude-agent-sdk";
+const installed = library(NAME);
 
 /** A model that calls a tool, and then says the end; what it got is in `got`. */
 async function scripted(calls) {
@@ -48,8 +46,7 @@ async function scripted(calls) {
 
 /** Runs an agent whose model calls Bash; gives what the model got for each call. */
 async function run(client, commands) {
-  const entry = createRequire(join(installed, "index.js")).resolve("@anthropic-ai/claude-agent-sdk");
-  const {query} = await import(pathToFileURL(entry));
+  const {query} = await installed(NAME);
   const home = mkdtempSync(join(tmpdir(), "hook-claude-"));
   const model = await scripted(commands.map((command) => ["Bash", {command, description: "d"}]));
   try {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import {AIMessage, HumanMessage} from "@langchain/core/messages";
+import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
 import {hookMiddleware} from "hook-sdk/langchain";
 import {FakeToolCallingModel, createAgent, tool} from "langchain";
 import {z} from "zod";
@@ -111,6 +111,21 @@ for (const [what, hooks, expected, count] of [
     assert.deepEqual([text, got.length], [expected, count]);
   });
 }
+
+agent("BeforeAgent is asked about the last prompt, also where it is not the last message", blocked("BeforeAgent", {decision: "block", reason: "not today"}), async (client) => {
+  const answered = [new HumanMessage("p"), calls("t", {}), new ToolMessage({content: "1", tool_call_id: "c-1"})];
+  for (const messages of [answered, [new HumanMessage("p"), new SystemMessage("s")], [new SystemMessage("s")]]) {
+    const {text, got} = await run(client, [says("never")], messages);
+    assert.deepEqual([text, got.length], ["not today", 0]);
+  }
+});
+
+const before = {customType: "note", content: [{type: "text", text: "mind the gap"}], display: true};
+agent("a hook's message is before the prompt", blocked("BeforeAgent", {hookSpecificOutput: {message: before}}), async (client) => {
+  const {got} = await run(client, [says("done")], [new HumanMessage("p"), new SystemMessage("s")]);
+  assert.deepEqual(got[0].map(({text}) => text), ["mind the gap\n\np", "s"]);
+  assert.deepEqual((await run(client, [says("done")], [])).got[0].map(({text}) => text), ["mind the gap\n\n"]);
+});
 
 agent("an agent goes on as hooks say, and gets their context", {
   ...blocked("BeforeAgent", {hookSpecificOutput: {additionalContext: "mind the gap"}}),

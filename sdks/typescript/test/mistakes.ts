@@ -1,6 +1,6 @@
 // What must not compile: each `@ts-expect-error` is itself an error where the line below it is none (`npm run check`).
 
-import {HookClient, agentTurn, callModel, executeTool, worker} from "hook-sdk";
+import {A3sClient, HookClient, agentTurn, callModel, executeTool, worker} from "hook-sdk";
 import type {BeforeToolOutput, HookMatcher, NativeHandler, ToolOutcome} from "hook-sdk";
 
 const client = new HookClient();
@@ -14,6 +14,12 @@ await client.fire("BeforeTol", {tool_name: "a", tool_input: {}});
 worker.on("BeforTool", () => {});
 // @ts-expect-error a misspelt event
 await client.temporaryHook("AfterTol", () => {});
+// @ts-expect-error a field of the engine's event of that name
+await new A3sClient().temporaryHook("SessionStart", (event) => void event.session_id);
+// @ts-expect-error a field of A3S's event of that name
+await client.temporaryHook("SessionStart", (event) => void event.sessionId);
+// @ts-expect-error what the function returns
+const gone: number = await client.temporaryHook("BeforeTool", () => {}, () => "done");
 // @ts-expect-error an event that nobody declared
 client.registerHook("DeployFailed", () => {});
 
@@ -103,4 +109,4 @@ await turn.end();
 // @ts-expect-error a yes is `true`
 new HookClient({approve: () => "yes"});
 
-void [specific, misspelt, satisfied, foreign, later, handler, matcher];
+void [gone, specific, misspelt, satisfied, foreign, later, handler, matcher];

@@ -11,10 +11,6 @@ test("an option that is not known is refused", () => {
   assert.throws(() => new A3sClient({transport: "http"}), {code: "invalid_option"});
 });
 
-test("both names are the same class", () => {
-  assert.equal(A3sClient, HookClient);
-});
-
 test("a handler is registered as the design has it, and its answers reach the server", () => withClient(async ({server, client}) => {
   const id = client.registerHook("PreToolUse", {
     matcher: {tool: "Bash", commandPattern: "rm"},
@@ -43,6 +39,15 @@ test("a handler is registered as the design has it, and its answers reach the se
   assert.deepEqual(await said("skip"), {action: "skip"});
   assert.deepEqual(await said("ls"), {action: "continue", modified: {args: {command: "ls", timeout: 30000}}});
 }));
+
+test("a name that A3S has as well is the engine's, but for its client", async () => {
+  for (const [Client, expected] of [[HookClient, "native"], [A3sClient, "a3s"]]) {
+    await withClient(async ({server, client}) => {
+      client.registerHook("SessionStart", () => {});
+      assert.equal((await (await server.connection()).next("hook-register")).vocabulary, expected);
+    }, {}, Client);
+  }
+});
 
 test("names that only we have are native, and shared ones can be", () => withClient(async ({server, client}) => {
   client.registerHook("BeforeTool", () => ({decision: "deny", reason: "no"}));

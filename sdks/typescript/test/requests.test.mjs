@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {HookConnectionError, HookError} from "hook-sdk";
+import {HookConnectionError, HookError, agentTurn, callModel, executeTool} from "hook-sdk";
 
 import {Lines} from "../dist/lines.js";
 import {Queue} from "./server.mjs";
@@ -16,6 +16,15 @@ const response = (request, more = {}) => ({
 async function asked(connection) {
   return connection.next("hook-execution-request");
 }
+
+test("another agent's format is asked with a deadline, and answered as that agent reads it", () => withClient(async ({server, client}) => {
+  const bridged = client.bridge("claude", "PreToolUse", {a: 1}, {deadlineMs: 7});
+  const connection = await server.connection();
+  const {correlationId, ...said} = await connection.next("hook-bridge");
+  assert.deepEqual(said, {type: "hook-bridge", agent: "claude", event: "PreToolUse", said: '{"a":1}', deadlineMs: 7});
+  connection.send({type: "hook-bridged", correlationId, stdout: "{}", exitCode: 0});
+  assert.deepEqual(await bridged, {stdout: "{}", stderr: "", exitCode: 0, warnings: []});
+}));
 
 test("fire gives what is to be done, request the whole response", () => withClient(async ({server, client}) => {
   const fired = client.fire("BeforeTool", {tool_name: "write_file", tool_input: {path: "a"}}, {deadlineMs: 2000});
@@ -136,6 +145,27 @@ test("an aborted request ends its hooks, and rejects with `cancelled`, whenever 
   problems.next().then(() => (said = true));
   await client.listHooks();
   assert.equal(said, false);
+}));
+
+test("a deadline ends what a stuck server leaves without an answer", () => withClient(async ({server, client}) => {
+  const deadline = {deadlineMs: 1};
+  const call = {tool_name: "a", tool_input: {}};
+  const never = () => assert.fail("hooks did not decide");
+  const late = (error) => error instanceof HookConnectionError && error.code === "no_answer" && /within 1 ms/.test(error.message);
+  // One that does not read what it is told: the connection stands.
+  const all = Promise.all([
+    assert.rejects(client.fire("BeforeTool", call, deadline), late),
+    assert.rejects(client.bridge("claude", "PreToolUse", {}, deadline), late),
+    ...[executeTool(client, call, never, deadline), callModel(client, "openai-chat", {}, never, deadline).finish(), agentTurn(client, "p", deadline)]
+      .map(async (outcome) => assert.ok(late((await outcome).error))),
+  ]);
+  const connection = await server.connection();
+  await all;
+  // The server is told.
+  await Promise.all([connection.next("hook-cancel"), connection.next("hook-trigger-cancel")]);
+  // A caller's own abort is that.
+  const signal = AbortSignal.timeout(1);
+  await assert.rejects(client.fire("BeforeTool", call, {...deadline, signal}), (error) => error.code === "cancelled" && error.cause === signal.reason);
 }));
 
 test("a tool runs with what hooks changed, and without what they removed", () => withClient(async ({server, client}) => {

@@ -8,7 +8,10 @@ import {createServer} from "node:net";
 import {dirname, join} from "node:path";
 import {createInterface} from "node:readline";
 
+import {generateText} from "ai";
+import {MockLanguageModelV3} from "ai/test";
 import {HookClient, HookConnectionError} from "hook-sdk";
+import {withHooks} from "hook-sdk/ai";
 
 import {socketOf} from "../dist/link/place.js";
 import {engine, hook} from "./project.mjs";
@@ -92,6 +95,14 @@ shared("a private server is for a program that asks, and is said", async ({clien
   assert.deepEqual((await fires(asker)).warnings, []);
   // Nobody else would ask a hook there.
   await assert.rejects(asker.ready(asker.registerHook("BeforeTool", guard)), /nobody else asks the private server/);
+});
+
+shared("an agent's library says once that a private server was started", async ({client, problems}) => {
+  const content = [{type: "text", text: "done"}];
+  const model = new MockLanguageModelV3({doGenerate: async () => ({content, finishReason: {unified: "stop"}, usage: {inputTokens: {}, outputTokens: {}}, warnings: []})});
+  const given = withHooks(client(), {model});
+  for (let run = 0; run < 2; run++) assert.equal((await generateText({...given, prompt: "p"})).text, "done");
+  assert.deepEqual(problems.map((problem) => problem.includes("a private one was started")), [true], problems.join("\n"));
 });
 
 shared("a program that registers waits for the shared server", async ({folder, client, problems}) => {

@@ -5,6 +5,9 @@ import type {
   BeforeToolOutput, NativeHandler,
   GenerateEndEvent, HookEvent, HookResponse, PermissionRequestEvent, PostToolUseEvent, PreToolUseEvent, RegisteredHook,
 } from "hook-sdk";
+import {ToolLoopAgent, generateText, jsonSchema, tool} from "ai";
+import {MockLanguageModelV3} from "ai/test";
+import {withHooks} from "hook-sdk/ai";
 
 const client: HookClient = new A3sClient();
 
@@ -33,9 +36,9 @@ client.registerHook("GenerateEnd", (event) => {
   const tokens: number | undefined = typed.response.usage?.total_tokens;
   return tokens ? {action: "retry", delay: 5} : {action: "skip"};
 });
-client.registerHook("PermissionRequest", (event: PermissionRequestEvent) => void event.tool);
+new A3sClient().registerHook("PermissionRequest", (event: PermissionRequestEvent) => void event.tool);
 const base = (event: HookEvent): void => void event.metadata;
-client.registerHook("ContextWarning", base);
+new A3sClient().registerHook("ContextWarning", base);
 const hooks: RegisteredHook[] = await client.listHooks();
 client.setHookAuditLevel("verbose");
 await client.unregisterHook(id);
@@ -51,7 +54,12 @@ client.registerHook("BeforeTool", async (event) => {
   const {kind, caller} = event;
   if (kind === "shell" && caller?.agent === "claude") return {hookSpecificOutput: {tool_input: {command: "ls"}, toolInputReplaces: true}};
 });
-client.registerHook("SessionStart", {vocabulary: "native", handler: (event) => void event.source});
+client.registerHook("SessionStart", (event) => void event.source);
+client.registerHook("SessionStart", {vocabulary: "a3s", handler: (event) => void event.sessionId});
+new A3sClient().registerHook("SessionStart", (event) => void event.sessionId);
+new A3sClient().registerHook("SessionStart", {vocabulary: "native", handler: (event) => void event.source});
+new A3sClient().registerHook("BeforeTool", (event) => void event.tool_name);
+void agentTurn(new A3sClient(), "p");
 client.registerHook("DeployFinished", (event) => void event.environment.length);
 const answer = {decision: "block", reason: "no", hookSpecificOutput: {permissionDecision: "deny"}} satisfies BeforeToolOutput;
 client.registerHook("BeforeTool", () => answer);
@@ -65,10 +73,14 @@ await using own = new A3sClient();
 void own;
 await using temporary = await client.temporaryHook("PreToolUse", () => {});
 const text: string = await client.temporaryHook("BeforeModel", (event) => void event.llm_request, () => "done");
+await using ofA3s = await client.temporaryHook("SessionStart", {vocabulary: "a3s", handler: (event) => void event.sessionId});
+await using inA3s = await new A3sClient().temporaryHook("SessionStart", (event) => void event.sessionId);
+const count: number = await new A3sClient().temporaryHook("SessionStart", {vocabulary: "native", handler: (event) => void event.source}, async () => 1);
+await new A3sClient().temporaryHook("BeforeTool", (event) => void event.tool_name, (hookId) => hookId.length);
 worker.on("BeforeTool", {matcher: "a"}, (event) => ({decision: "ask", reason: event.tool_name}));
 worker.on("PreToolUse", async (event) => ({action: "block", reason: event.tool}));
 worker.on("SessionStart", {vocabulary: "a3s"}, (event) => void event.sessionId);
-void [hooks, decision, temporary, text];
+void [hooks, decision, temporary, text, ofA3s, inA3s, count];
 
 // The agent's half.
 await using work = await session(client, {source: "startup"});
@@ -99,3 +111,10 @@ if (called.outcome === "called" || called.outcome === "answered") void called.re
 const end = await turn.end("r");
 if (end.outcome === "continue") void end.prompt.length;
 new HookClient({approve: ({reason}) => (reason === "sure?" ? true : {refused: "no"})});
+
+// Agents of the AI SDK keep the types of their tools.
+const tools = {add: tool({inputSchema: jsonSchema<{a: number}>({}), execute: ({a}) => a + 1})};
+const hooked = withHooks(client, {model: new MockLanguageModelV3(), tools, prepareStep: ({stepNumber}) => (stepNumber > 0 ? {activeTools: ["add"]} : {})});
+for (const result of [await generateText({...hooked, prompt: "p"}), await new ToolLoopAgent(hooked).generate({prompt: "p"})]) {
+  for (const {output} of result.staticToolResults) output satisfies number;
+}

@@ -5,10 +5,10 @@ import {A3sClient} from "hook-sdk";
 import {Queue, ScriptedServer} from "./server.mjs";
 
 /** Runs a test with a server and a client, and ends both. */
-export async function withClient(test, options = {}) {
+export async function withClient(test, options = {}, Client = A3sClient) {
   const server = await ScriptedServer.start();
   const problems = new Queue();
-  const client = new A3sClient({
+  const client = new Client({
     socket: server.socket,
     reconnect: {initialMs: 1, maxMs: 10},
     onProblem: (problem) => problems.push(problem),

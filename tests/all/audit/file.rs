@@ -70,7 +70,7 @@ async fn a_file_is_private_appended_to_and_opened_again_by_a_hangup() {
 async fn project_has(file: &Path) {
     let begun = Instant::now();
     while !file.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(begun.elapsed() < Duration::from_secs(60), "no {}", file.display());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

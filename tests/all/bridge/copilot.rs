@@ -84,6 +84,12 @@ fn exit_codes_and_output_mean_what_they_mean_at_home() {
             ),
             case("userPromptSubmitted", json!({"prompt": "p"}), "echo no >&2; exit 2", json!(null)),
             case(
+                "userPromptSubmitted",
+                json!({"prompt": "p"}),
+                r#"echo '{"handled":true,"responseContent":"not here"}'"#,
+                json!({"handled": true, "responseContent": "not here"}),
+            ),
+            case(
                 "postToolUseFailure",
                 json!({"toolName": "bash", "toolArgs": {}, "error": "e"}),
                 "echo try again; exit 2",

@@ -227,7 +227,12 @@ fn a_denial_that_an_agent_cannot_be_told_is_not_lost_without_a_word() {
     let replaced = json!({"resultType": "failure", "textResultForLlm": "no"});
     assert_eq!(answer(&run("postToolUse"))["modifiedResult"], replaced);
     let prompt = run("userPromptSubmitted");
-    assert!(prompt.stderr.contains("which Copilot CLI cannot be told there: no"), "{prompt:?}");
+    assert_eq!(answer(&prompt), json!({"handled": true, "responseContent": "no"}));
+    let done = json!({"session_id": "s", "cwd": project.path(), "hook_event_name": "PostToolUse",
+        "tool_name": "Bash", "tool_input": {}, "tool_response": "x"});
+    let done = Hook::new(&project, &["bridge", "abacus", "PostToolUse"]).stdin(done.to_string());
+    let done = done.run();
+    assert!(done.stderr.contains("which AbacusAI Desktop cannot be told there: no"), "{done:?}");
 }
 
 #[test]

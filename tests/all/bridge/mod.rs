@@ -88,7 +88,11 @@ fn settings(event: &str, hook: Value, matcher: Option<&str>, in_groups: bool) ->
             hook
         }
     };
-    json!({"version": 1, "hooks": {event: [hooks]}})
+    // Where hooks are in groups, Codex refuses a file with other keys.
+    match in_groups {
+        true => json!({"hooks": {event: [hooks]}}),
+        false => json!({"version": 1, "hooks": {event: [hooks]}}),
+    }
 }
 
 fn answer(finished: &Finished) -> Value {

@@ -373,3 +373,94 @@ fn fault_101_guards_of_a_server_that_is_not_asked_block_where_another_engine_ans
     }
     assert_eq!(asked(&project, &[]).stdout, "");
 }
+
+/// What a call in a project gets, and one in a workspace of several.
+fn asked_of(project: &Project, directories: &[&str]) -> String {
+    let roots: Vec<PathBuf> = directories.iter().map(|path| project.path().join(path)).collect();
+    let said = json!({"conversation_id": "c", "generation_id": "g", "workspace_roots": roots,
+        "hook_event_name": "beforeShellExecution", "command": "ls", "cwd": ""});
+    Hook::new(project, &["bridge", "cursor"]).stdin(said.to_string()).run().stdout
+}
+
+#[test]
+fn fault_101_guards_of_the_servers_of_other_projects_block_where_a_call_is_theirs_too() {
+    let project = Project::new();
+    for folder in ["inner", "beside"] {
+        project.write(&format!("{folder}/.hooks/settings.json"), "{}");
+    }
+    project.write(".hooks/settings.json", "{}");
+    let why = "this call is another project's, too, and does not reach it";
+    for (of_server, directories, is_blocked) in [
+        ("", &["inner"][..], true),
+        ("", &[""], false),
+        ("beside", &["inner"], false),
+        ("beside", &["inner", "beside"], true),
+        ("inner", &["inner", "beside"], true),
+    ] {
+        let directory = project.path().join(of_server);
+        let server = Server::start_with(&project, &["--project", &directory.display().to_string()]);
+        let client = registered(&own_socket(&project));
+        // Whoever is asked: the server of the project itself is, and its client does not answer.
+        if is_blocked {
+            let answer = asked_of(&project, directories);
+            assert!(answer.contains("a program registered this guard at"), "{answer}");
+            assert!(of_server == "inner" || answer.contains(why), "{answer}");
+        } else if of_server == "beside" {
+            assert!(!asked_of(&project, directories).contains("deny"));
+        }
+        drop(client);
+        drop(server);
+        let state = project.home().join(".local/state/hook");
+        std::fs::remove_dir_all(state).unwrap();
+    }
+}
+
+#[test]
+fn fault_56_an_allow_of_a_client_lifts_no_prompt() {
+    let project = Project::new();
+    let _server = Server::start(&project);
+    let mut client = registered(&own_socket(&project));
+    let answering = std::thread::spawn(move || {
+        let mut line = String::new();
+        client.read_line(&mut line).unwrap();
+        let call: Value = serde_json::from_str(&line).unwrap();
+        let allow = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow"});
+        let answer = json!({"type": "hook-answer", "callId": call["callId"],
+            "output": {"hookSpecificOutput": allow}});
+        client.get_mut().write_all(format!("{answer}\n").as_bytes()).unwrap();
+        client
+    });
+    let finished = asked(&project, &[]);
+    answering.join().unwrap();
+    assert_eq!((finished.status, finished.stdout.as_str()), (0, ""), "{finished:?}");
+}
+
+#[test]
+fn fault_101_guards_of_programs_are_remembered_where_their_project_was() {
+    let project = Project::new();
+    project.write("p/.hooks/settings.json", "{}");
+    project.write("p/sub/.hooks/settings.json", "{}");
+    let directory = project.path().join("p/sub");
+    let server = Server::start_with(&project, &["--project", &directory.display().to_string()]);
+    let client = registered(&own_socket(&project));
+    drop(server);
+    drop(client);
+    let is_blocked = || asked_of(&project, &["p/sub"]).contains("a program registered this guard");
+    assert!(is_blocked());
+    for change in [
+        "rm -r p/sub/.hooks",
+        "mv p p2 && ln -s p2 p",
+        "mv p/sub p/sub2 && ln -s sub2 p/sub",
+        "rm -r p/sub p/sub2",
+    ] {
+        let made = project.command("sh").args(["-c", change]).status().unwrap();
+        assert!(made.success(), "{change}");
+        assert!(is_blocked(), "{change}");
+    }
+    // The agent's own variable names the old place, and its directory another one.
+    let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": project.path(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let bridge = Hook::new(&project, &["bridge", "claude"]).stdin(input.to_string());
+    let answer = bridge.env("CLAUDE_PROJECT_DIR", &directory.display().to_string()).run();
+    assert!(answer.stdout.contains("a program registered this guard"), "{answer:?}");
+}

@@ -158,6 +158,7 @@ fn a_user_switches_a_project_s_hook_off_for_themselves() {
     ----- stdout -----
     disabled guard in [HOME]/.config/hooks/settings.json (user)
     ----- stderr -----
+    note: this counts for every hook that is named `guard`, in all your projects
     ");
     assert_eq!(project.read(SETTINGS), before);
     let listed = Hook::new(&project, &["list", "--json"]).run().lines();

@@ -223,7 +223,7 @@ fn events_are_those_of_the_table() {
 #[test]
 fn rules_of_check_are_those_of_the_table() {
     let mut out = format!(
-        "# Rules of `hook check`\n\n{HEAD} The ids are\nstable. [hook check](../../cli/check.md) is the command.\n\n\
+        "# Rules of `hook check`\n\n{HEAD} The ids are\nstable. [hook check](../../cli/README.md#hook-check) is the command.\n\n\
          | rule | severity | what is wrong | what to do |\n| --- | --- | --- | --- |\n"
     );
     for rule in Rule::ALL.iter().filter(|rule| **rule != Rule::TrustStore) {

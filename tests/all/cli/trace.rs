@@ -1,11 +1,10 @@
 //! `hook trace`: a recording as text, as trace events and as JSON lines.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 
 use hook_tests::{Hook, Project, workspace};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::recorded::{Recorded, hook, session};
 
@@ -190,51 +189,6 @@ fn json_is_one_line_for_each_request() {
 }
 
 #[test]
-fn trace_events_have_the_shape_that_perfetto_reads() {
-    let (_, finished) = traced(&session(), &["--format", "chrome"]);
-    let trace: Value = serde_json::from_str(&finished.stdout).unwrap();
-    assert_eq!(trace["displayTimeUnit"], "ms");
-    assert_eq!(trace["otherData"]["project"], "/home/ada/thing");
-    let mut lanes: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-    let mut named = BTreeSet::new();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for event in trace["traceEvents"].as_array().unwrap() {
-        assert!(event["name"].is_string() && event["pid"].is_u64(), "{event}");
-        let phase = event["ph"].as_str().unwrap();
-        *counts.entry(event["cat"].as_str().unwrap_or(phase)).or_default() += 1;
-        match phase {
-            "M" => {
-                assert!(event["args"]["name"].is_string(), "{event}");
-                named.extend(event["tid"].as_u64());
-            }
-            "X" => {
-                let (start, length) =
-                    (event["ts"].as_u64().unwrap(), event["dur"].as_u64().unwrap());
-                assert!(length > 0, "{event}");
-                assert!(event["args"]["decision"].is_string(), "{event}");
-                let lane = lanes.entry(event["tid"].as_u64().unwrap()).or_default();
-                lane.push((start, start + length));
-            }
-            "i" => assert_eq!(event["args"]["missed"], 3),
-            other => panic!("nobody asked for {other}: {event}"),
-        }
-    }
-    assert_eq!(counts, BTreeMap::from([("M", 5), ("hook", 5), ("i", 1), ("request", 6)]));
-    for (lane, spans) in &mut lanes {
-        assert!(named.contains(lane), "lane {lane} has no name");
-        spans.sort_unstable();
-        assert!(spans.windows(2).all(|two| two[0].1 <= two[1].0), "lane {lane}: {spans:?}");
-    }
-    let denied = trace["traceEvents"].as_array().unwrap().iter();
-    let denied = denied.filter(|event| event["cat"] == "request");
-    let denied: Vec<_> = denied.filter(|event| event["args"]["decision"] == "block").collect();
-    assert_eq!(
-        (&denied[0]["name"], &denied[0]["ts"], &denied[0]["dur"], &denied[0]["args"]["reason"]),
-        (&json!("BeforeTool shell"), &json!(100_000), &json!(41_000), &json!("no shell today"))
-    );
-}
-
-#[test]
 fn the_sample_of_the_docs_is_traced_in_every_form() {
     let project = Project::new();
     let sample = sample();
@@ -244,10 +198,8 @@ fn the_sample_of_the_docs_is_traced_in_every_form() {
     assert!(text.stdout.contains("24 requests, 26 hooks, 1 failed"), "{}", text.stdout);
     assert!(text.stdout.lines().any(|line| line.contains("■ stop")), "{}", text.stdout);
     assert_eq!(Hook::new(&project, &["trace", sample, "--json"]).run().lines().len(), 24);
-    for format in ["chrome", "html"] {
-        let finished = Hook::new(&project, &["trace", sample, "--format", format]).run();
-        assert_eq!((finished.status, finished.stderr.as_str()), (0, ""), "{format}");
-    }
+    let page = Hook::new(&project, &["trace", sample, "--format", "html"]).run();
+    assert_eq!((page.status, page.stderr.as_str()), (0, ""));
 }
 
 #[test]
@@ -302,7 +254,7 @@ fn what_is_no_recording_is_refused_with_its_line() {
     }
     for (arguments, status, said) in [
         (vec!["trace", "no-such-file"], 1, "failed to read the recording no-such-file"),
-        (vec!["trace", "broken.hookrec", "--format", "svg"], 64, "text, chrome, html"),
+        (vec!["trace", "broken.hookrec", "--format", "svg"], 64, "text, html"),
         (
             vec!["trace", "broken.hookrec", "--output", "./broken.hookrec"],
             64,
@@ -357,13 +309,7 @@ fn times_and_values_that_nobody_measured_are_traced_too() {
         .line(r#"{"at":3,"request":0,"message":{"type":"hook-execution-response","hooks":7}}"#)
         .line(r#"{"at":18446744073709551615,"missed":18446744073709551615}"#)
         .line(r#"{"at":1,"missed":18446744073709551615}"#);
-    for arguments in [
-        &["--format=text"],
-        &["--per-request"],
-        &["--json"],
-        &["--format=chrome"],
-        &["--format=html"],
-    ] {
+    for arguments in [&["--format=text"], &["--per-request"], &["--json"], &["--format=html"]] {
         let (_, finished) = traced(&recording, arguments);
         assert_eq!(finished.status, 0, "{arguments:?}: {}", finished.stderr);
     }
@@ -385,7 +331,7 @@ fn what_the_docs_say_can_be_pasted() {
         .args([workspace().join(folder), project.path()])
         .status();
     assert!(copied.unwrap().success());
-    for (page, count) in [("docs/cli/trace.md", 5), ("docs/cli/replay.md", 1)] {
+    for (page, count) in [("docs/cli/trace.md", 4), ("docs/cli/replay.md", 1)] {
         let lines = examples(page);
         assert_eq!(lines.len(), count, "{page}");
         for line in lines {
@@ -400,5 +346,4 @@ fn what_the_docs_say_can_be_pasted() {
         }
     }
     assert!(project.read("trace.html").ends_with("</html>\n"));
-    assert!(project.read("trace.json").starts_with("{\"displayTimeUnit\""));
 }

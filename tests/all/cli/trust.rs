@@ -115,7 +115,7 @@ fn what_would_run_is_shown_and_nothing_runs() {
       defined in   [PROJECT]/.hooks/settings.json:6:29
       matcher      everything
       command      echo ran
-      files        the command names none that exists in the project
+      files        none of the project, so nothing is copied
 
     ----- stderr -----
     error: 3 hooks are not trusted and will not run: there is no terminal to ask on; run `hook trust` in one; `--yes` agrees to what is shown
@@ -723,8 +723,6 @@ fn a_hook_whose_files_are_not_all_known_takes_a_yes_of_its_own() {
     assert_eq!(
         listed.lines()[0]["opaque"],
         json!([
-            "only programs joined by `&&`, `||`, `;` and `|`, with output to /dev/null, are followed; put all else into a \
-             script",
             "one of its words is known only as it runs, as with `$(…)` or a variable of the shell",
             "`bash` is not started as `bash SCRIPT` with a script of the project, so what it runs is not covered"
         ])

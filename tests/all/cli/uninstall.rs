@@ -40,7 +40,7 @@ fn an_uninstallation_disconnects_all_agents_ends_servers_and_says_what_remains()
     server.wait().unwrap();
     for (what, path) in [
         ("your settings, hooks and decisions", project.home().join(".config/hooks")),
-        ("copies of what you trusted", copies),
+        ("copies of what you trusted, and your packs", copies),
         ("this program", fs::canonicalize(hook_binary()).unwrap()),
     ] {
         let rm = if path.is_dir() { "rm -r" } else { "rm" };

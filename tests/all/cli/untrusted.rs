@@ -67,7 +67,12 @@ fn a_changed_guard_is_said_to_block_by_explain_list_and_doctor() {
     ");
     let doctor = run(&project, &["doctor"]);
     assert_eq!(doctor.status, 1, "{doctor:?}");
-    assert!(doctor.stdout.contains("✗ guard guard: blocks BeforeTool: "), "{doctor:?}");
+    assert!(
+        doctor
+            .stdout
+            .contains("✗ guard guard: blocks the calls of BeforeTool that it was trusted for: "),
+        "{doctor:?}"
+    );
     assert!(!doctor.stdout.contains("not run\n"), "{doctor:?}");
 }
 
@@ -197,7 +202,7 @@ fn a_changed_mode_is_named_by_trust() {
       command      $HOOK_PROJECT_DIR/guard.sh
       failBehavior block
       file         guard.sh (17 bytes)
-      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it blocks until you agree
+      runs         from a copy: if the files here change or are gone, the copy goes on and you are told; if its settings change, it blocks what it matched before, until you agree
         │ #!/bin/sh
         │ exit 0
       changed      guard.sh is executable

@@ -467,3 +467,299 @@ fn fault_113_any_version_of_an_interpreter_that_is_a_link_into_the_project_is_no
     let fired = Hook::new(&project, &["fire", "BeforeTool"]).env("PATH", &path).run();
     assert!(fired.status == 2 && !fired.stdout.contains("UNREVIEWED"), "{fired:?}");
 }
+
+/// The answer of the bridge to a shell command of Claude Code, which names its project.
+fn bridged(project: &Project, named: &Path, command: &str) -> Finished {
+    let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": named,
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}});
+    let bridge = Hook::new(project, &["bridge", "claude"]).stdin(input.to_string());
+    bridge.env("CLAUDE_PROJECT_DIR", &named.display().to_string()).run()
+}
+
+#[test]
+fn fault_38_a_project_that_is_moved_away_or_a_link_now_keeps_its_guards() {
+    for change in [
+        "mv inner inner2",
+        "mv inner inner2 && touch inner",
+        "mv inner inner2 && mkdir inner",
+        "mv inner inner2 && ln -s inner2 inner",
+        "mv inner inner2 && ln -s nowhere inner",
+    ] {
+        let project = Project::new();
+        program(&project, "inner/.hooks/guard.sh", "#!/bin/sh\necho reviewed >&2\nexit 2\n");
+        let guards = settings(&[guard("run_shell_command", &json!({}))]);
+        project.write(&format!("inner/{SETTINGS}"), &guards);
+        let inner = project.path().join("inner");
+        let trusted = Hook::new(&project, &["trust", "--yes"]).directory("inner").run();
+        assert_eq!(trusted.status, 0, "{trusted:?}");
+        assert!(bridged(&project, &inner, "ls").stdout.contains("reviewed"));
+        let made = project.command("sh").args(["-c", change]).status().unwrap();
+        assert!(made.success(), "{change}");
+        let answer = bridged(&project, &inner, "ls");
+        assert!(answer.stdout.contains("\"deny\""), "{change}: {answer:?}");
+    }
+}
+
+#[test]
+fn fault_38_a_link_anywhere_on_the_way_to_a_project_takes_no_guard_away() {
+    for (change, from) in [
+        ("mv outer outer2 && ln -s outer2 outer && rm -r outer2/inner/.hooks", "outer/inner"),
+        ("mv outer outer2 && ln -s outer2 outer && rm -r outer2/inner", "outer/inner/code"),
+        ("mkdir -p x/inner && mv outer outer2 && ln -s ../x outer", "outer/inner"),
+    ] {
+        let project = Project::new();
+        guard_in(&project, "outer/inner", "rm");
+        let made = project.command("sh").args(["-c", change]).status().unwrap();
+        assert!(made.success(), "{change}");
+        let directory = project.path().join(from);
+        let _ = fs::create_dir_all(&directory);
+        let answer = bridged(&project, &directory, "rm x");
+        assert!(answer.stdout.contains("\"deny\""), "{change}: {answer:?}");
+    }
+}
+
+#[test]
+fn fault_117_a_directory_that_is_too_deep_to_be_searched_around_is_refused() {
+    let project = Project::new();
+    guard_in(&project, "p", "rm");
+    let deep = project.path().join("p").join("a/".repeat(200));
+    fs::create_dir_all(&deep).unwrap();
+    symlink(&deep, project.path().join("p/short")).unwrap();
+    for directory in [deep.clone(), project.path().join("p/short")] {
+        let answer = bridged(&project, &directory, "rm x");
+        assert!(answer.stdout.contains("\"deny\""), "{answer:?}");
+        assert!(answer.stdout.contains("folders deep"), "{answer:?}");
+    }
+    let fired = Hook::new(&project, &["fire", "BeforeTool", "--tool=x"]);
+    let fired = fired.directory(&deep.display().to_string()).run();
+    assert!(fired.stderr.contains("folders deep"), "{fired:?}");
+    assert_eq!(bridged(&project, &project.path().join("p"), "ls").stdout, "");
+}
+
+#[test]
+fn fault_38_a_project_switches_no_rule_off_that_its_user_agreed_to() {
+    let rule = "[[rule]]\nid = \"x\"\nshell = { program = \"frob\" }\ndeny = \"no frob\"\n";
+    for switch in [json!({"disabled": ["rules/r.toml"]}), json!({"enabled": false})] {
+        let project = Project::new();
+        project.write(".hooks/rules/r.toml", rule);
+        let off = json!({"hooksConfig": switch}).to_string();
+        let is_refused = || bridged(&project, &project.path(), "frob").stdout.contains("no frob");
+        project.write(SETTINGS, &off);
+        assert!(!is_refused(), "{switch}: nothing was agreed to");
+        fs::remove_file(project.path().join(SETTINGS)).unwrap();
+        trust(&project, &[]);
+        assert!(is_refused());
+        project.write(SETTINGS, &off);
+        assert!(is_refused(), "{switch}");
+    }
+}
+
+#[test]
+fn fault_117_an_engine_that_is_held_up_refuses_before_the_agent_stops_waiting() {
+    let rule = |n: usize| {
+        let reason = "x".repeat(400);
+        format!("[[rule]]\nid = \"r{n}\"\nshell = {{ program = \"p{n}\" }}\ndeny = \"{reason}\"\n")
+    };
+    let project = Project::new();
+    project.write(".hooks/rules/many.toml", &(0..8_000).map(rule).collect::<String>());
+    let input = |event: &str| {
+        json!({"session_id": "s", "transcript_path": "/t", "cwd": project.path(),
+            "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "ls"}})
+        .to_string()
+    };
+    // Less than the rules take to be read, on any machine.
+    let bridge = ["bridge", "claude", "--timeout", "1"];
+    let refused = Hook::new(&project, &bridge).stdin(input("PreToolUse")).run();
+    assert!(refused.stdout.contains("\"deny\""), "{refused:?}");
+    assert!(refused.stdout.contains("did not answer within"), "{refused:?}");
+    // A refusal at the end of a turn would have the agent go on.
+    let ended = Hook::new(&project, &bridge).stdin(input("Stop")).run();
+    assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{ended:?}");
+    let unhurried = Hook::new(&project, &bridge[..2]).stdin(input("PreToolUse")).run();
+    assert!(unhurried.status == 0 && !unhurried.stdout.contains("deny"), "{unhurried:?}");
+}
+
+#[test]
+fn fault_118_the_guards_of_each_folder_of_a_workspace_hold() {
+    let project = Project::new();
+    for folder in ["one", "two"] {
+        guard_in(&project, folder, folder);
+    }
+    let refused = |command: &str, roots: &[&str]| in_workspace(&project, roots, command).stdout;
+    for folder in ["one", "two"] {
+        let reason = format!("no {folder}");
+        for roots in [["one", "two"], ["two", "one"]] {
+            assert!(refused(&format!("rm {folder}"), &roots).contains(&reason), "{roots:?}");
+            assert!(!refused("ls", &roots).contains("deny"), "{roots:?}");
+        }
+    }
+    assert!(!refused("rm two", &["one"]).contains("no two"));
+    fs::rename(project.path().join("two"), project.path().join("gone")).unwrap();
+    assert!(refused("rm two", &["one", "two"]).contains("deny"), "its guard is not lost");
+}
+
+#[test]
+fn fault_38_a_directory_that_belongs_to_another_user_now_keeps_its_trusted_guards() {
+    let project = Project::new();
+    program(&project, ".hooks/guard.sh", "#!/bin/sh\necho reviewed >&2\nexit 2\n");
+    project.write(SETTINGS, &settings(&[guard("run_shell_command", &json!({}))]));
+    trust(&project, &[]);
+    fs::create_dir(project.path().join("inner")).unwrap();
+    let inner = project.path().join("inner");
+    assert!(bridged(&project, &inner, "ls").stdout.contains("reviewed"));
+    // Only the superuser can give a directory away.
+    if std::os::unix::fs::chown(project.path(), Some(65_534), None).is_ok() {
+        let answer = bridged(&project, &inner, "ls");
+        assert!(answer.stdout.contains("\"deny\""), "{answer:?}");
+    }
+}
+
+/// A trusted guard in a directory of the project, which refuses commands with a word.
+fn guard_in(project: &Project, directory: &str, word: &str) {
+    let script =
+        format!("#!/bin/sh\ngrep -q {word} || exit 0\necho no {word} in {directory} >&2\nexit 2\n");
+    program(project, &format!("{directory}/.hooks/guard.sh"), &script);
+    let settings = settings(&[guard("run_shell_command", &json!({}))]);
+    project.write(&format!("{directory}/{SETTINGS}"), &settings);
+    let trusted = Hook::new(project, &["trust", "--yes"]).directory(directory).run();
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+}
+
+/// The answer to a shell command of an agent that works in a directory.
+fn in_directory(project: &Project, directory: &str, command: &str) -> String {
+    let cwd = project.path().join(directory);
+    let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": cwd,
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}});
+    Hook::new(project, &["bridge", "claude"]).stdin(input.to_string()).run().stdout
+}
+
+/// The answer of Cursor's hooks in a workspace.
+fn in_workspace(project: &Project, roots: &[&str], command: &str) -> Finished {
+    let roots: Vec<_> = roots.iter().map(|root| project.path().join(root)).collect();
+    let input = json!({"conversation_id": "c", "generation_id": "g", "command": command,
+        "hook_event_name": "beforeShellExecution", "cwd": "", "workspace_roots": roots});
+    Hook::new(project, &["bridge", "cursor"]).stdin(input.to_string()).run()
+}
+
+#[test]
+fn fault_119_a_deleted_folder_of_hooks_leaves_its_guards_to_no_project_around_it() {
+    let project = Project::new();
+    guard_in(&project, "p/sub", "rm");
+    let rule = "[[rule]]\nid = \"x\"\nshell = { program = \"frob\" }\ndeny = \"no frob\"\n";
+    project.write("p/sub/.hooks/rules/r.toml", rule);
+    let again = Hook::new(&project, &["trust", "--yes"]).directory("p/sub").run();
+    assert_eq!(again.status, 0, "{again:?}");
+    project.write("p/.hooks/settings.json", "{}");
+    let refused = |directory: &str| {
+        let guarded = in_directory(&project, directory, "rm x").contains("\"deny\"");
+        guarded && in_directory(&project, directory, "frob").contains("no frob")
+    };
+    assert!(refused("p/sub"));
+    fs::rename(project.path().join("p/sub/.hooks"), project.path().join("away")).unwrap();
+    assert!(refused("p/sub"));
+    fs::create_dir_all(project.path().join("p/sub/deep/er")).unwrap();
+    assert!(refused("p/sub/deep/er"));
+    let input = json!({"tool_name": "run_shell_command", "tool_input": {"command": "rm x"}});
+    let fire = ["fire", "BeforeTool", "--input", &input.to_string()];
+    let fired = Hook::new(&project, &fire).directory("p/sub").run();
+    assert_eq!(fired.status, 2, "{fired:?}");
+}
+
+#[test]
+fn fault_120_a_directory_below_a_link_is_where_it_is_written_and_where_it_leads() {
+    let project = Project::new();
+    guard_in(&project, "p/sub", "rm");
+    fs::create_dir_all(project.path().join("p/sub/x/y")).unwrap();
+    fs::rename(project.path().join("p/sub"), project.path().join("p/other")).unwrap();
+    symlink("other", project.path().join("p/sub")).unwrap();
+    for directory in ["p/sub", "p/sub/x", "p/sub/x/y"] {
+        assert!(in_directory(&project, directory, "rm x").contains("\"deny\""), "{directory}");
+    }
+    fs::remove_dir_all(project.path().join("p/other/.hooks")).unwrap();
+    assert!(in_directory(&project, "p/sub/x", "rm x").contains("\"deny\""));
+    // A link of the project that leads to HOME.
+    guard_in(&project, "q", "rm");
+    fs::create_dir(project.home().join("below")).unwrap();
+    symlink(project.home(), project.path().join("q/h")).unwrap();
+    for directory in ["q/h", "q/h/below"] {
+        assert!(in_directory(&project, directory, "rm x").contains("\"deny\""), "{directory}");
+    }
+    // One that leads to a directory of another user, which only the superuser can make.
+    fs::create_dir_all(project.path().join("elsewhere/mine/deep")).unwrap();
+    if std::os::unix::fs::chown(project.path().join("elsewhere"), Some(65_534), None).is_ok() {
+        symlink("../elsewhere", project.path().join("q/o")).unwrap();
+        for directory in ["q/o", "q/o/mine", "q/o/mine/deep"] {
+            assert!(in_directory(&project, directory, "rm x").contains("\"deny\""), "{directory}");
+        }
+    }
+}
+
+#[test]
+fn fault_121_globs_begin_in_the_project_of_their_hook() {
+    let project = Project::new();
+    program(&project, "p/.hooks/guard.sh", "#!/bin/sh\necho no secrets >&2\nexit 2\n");
+    let mut hook = guard("", &json!({}));
+    hook["matcher"] = json!({"kind": "file_read", "pathPattern": ["secret/**"]});
+    project.write(&format!("p/{SETTINGS}"), &settings(&[hook]));
+    let rule =
+        |path: &str| format!("[[rule]]\nid = \"x\"\nread = [\"{path}\"]\ndeny = \"agreed\"\n");
+    project.write("p/.hooks/rules/r.toml", &rule("{project}/kept/**"));
+    let trusted = Hook::new(&project, &["trust", "--yes"]).directory("p").run();
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    fs::create_dir_all(project.path().join("p/in")).unwrap();
+    let reads = |path: &str| {
+        let (cwd, path) = (project.path().join("p/in"), project.path().join("p").join(path));
+        let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": cwd,
+            "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": path}});
+        Hook::new(&project, &["bridge", "claude"]).stdin(input.to_string()).run().stdout
+    };
+    let hold = || reads("secret/x").contains("no secrets") && reads("kept/x").contains("agreed");
+    assert!(hold());
+    // A project within the project, and other rules than those that the user agreed to.
+    project.write(&format!("p/in/{SETTINGS}"), "{}");
+    assert!(hold());
+    project.write("p/.hooks/rules/r.toml", &rule("{project}/other/**"));
+    assert!(hold());
+    assert!(!reads("in/plain").contains("deny"));
+}
+
+#[test]
+fn fault_118_a_folder_of_a_workspace_takes_nothing_from_another() {
+    let project = Project::new();
+    project.write(&format!("one/{SETTINGS}"), "{}");
+    guard_in(&project, "two", "rm");
+    // Its pack is named by the lock of the first, whose user did not agree.
+    let pack = "[[rule]]\nid = \"x\"\nshell = { program = \"frob\" }\ndeny = \"no frob\"\n";
+    project.write("team/.plugin/plugin.json", "{\"name\": \"team\", \"version\": \"1.0.0\"}");
+    project.write("team/rules/team.toml", pack);
+    let add = Hook::new(&project, &["add", "../team", "--shared", "--yes"]).directory("two").run();
+    assert_eq!(add.status, 0, "{add:?}");
+    fs::copy(
+        project.path().join("two/.hooks/packs.lock"),
+        project.path().join("one/.hooks/packs.lock"),
+    )
+    .unwrap();
+    // Another agent's hooks of the second are looked for there.
+    let hook = json!({"type": "command", "command": "exit 0"});
+    let theirs =
+        json!({"hooks": {"BeforeTool": [{"matcher": "run_shell_command", "hooks": [hook]}]}});
+    project.write("two/.gemini/settings.json", &theirs.to_string());
+    let mut own: Value = serde_json::from_str(
+        &fs::read_to_string(project.path().join("two").join(SETTINGS)).unwrap(),
+    )
+    .unwrap();
+    own["hooksConfig"] = json!({"agents": ["gemini"]});
+    project.write(&format!("two/{SETTINGS}"), &own.to_string());
+    let trust = ["trust", "--yes", "--opaque", "--agent", "gemini"];
+    let trusted = Hook::new(&project, &trust).directory("two").run();
+    assert_eq!(trusted.status, 0, "{trusted:?}");
+    for roots in [&["one", "two"][..], &["two", "one"], &["gone", "two"], &["gone", "one", "two"]] {
+        let refused = |command: &str| {
+            let answer = in_workspace(&project, roots, command);
+            answer.stdout.contains("deny").then_some(answer)
+        };
+        assert!(refused("rm x").is_some(), "{roots:?}");
+        assert!(refused("frob").is_some(), "{roots:?}");
+        assert!(refused("ls").is_none(), "{roots:?}: {:?}", refused("ls"));
+    }
+}

@@ -191,6 +191,14 @@ fn fault_86_a_copy_that_was_changed_or_removed_blocks_until_it_is_restored() {
         let fired = fire(&project);
         assert_eq!(fired.status, 2, "{fired:?}");
         assert!(fired.stdout.contains("was changed or removed since it was trusted"), "{fired:?}");
+        for command in
+            [&["doctor"][..], &["list"], &["trust", "--list"], &["explain", "BeforeTool"]]
+        {
+            let shown = run(&project, command);
+            assert!(shown.stdout.contains("changed or"), "{shown:?}");
+            assert!(shown.stdout.contains("`hook trust`"), "{shown:?}");
+            assert_eq!(shown.status, i32::from(command == ["doctor"]), "{shown:?}");
+        }
         let restored = run(&project, &["trust"]);
         assert_eq!(restored.status, 0, "{restored:?}");
         assert!(restored.stderr.contains("restored"), "{restored:?}");

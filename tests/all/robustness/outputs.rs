@@ -244,7 +244,9 @@ fn allows(stdout: &Bytes) -> bool {
             && (specific.is_null() || specific.is_object())
             && (input.is_null() || input.is_object());
     }
-    let first = text.trim_start_matches(|letter: char| {
+    // A color is no bracket.
+    let plain = text.replace("\u{1b}[31m", "");
+    let first = plain.trim_start_matches(|letter: char| {
         letter.is_control() || letter.is_whitespace() || "\"\'`\u{fffd}\u{feff}".contains(letter)
     });
     let behind_a_brace = text.split_once('{').map_or("", |(_, rest)| rest);

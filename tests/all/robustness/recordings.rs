@@ -1,7 +1,7 @@
 //! Recordings, as `hook trace` and `hook replay` read them.
 
-use hook_bus::recording::{Recording, compare};
 use hook_json::RawJson;
+use hook_record::recording::{Recording, compare};
 use proptest::prelude::*;
 
 use super::generate::{Bytes, bytes, damaged};

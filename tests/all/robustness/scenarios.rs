@@ -1,8 +1,8 @@
 //! Scenario files of `hook test`.
 
 use hook_bus::HookSystem;
-use hook_bus::script::{Scenario, TestReport, update};
 use hook_protocol::{Events, HookEventName, HookOutput};
+use hook_record::script::{Scenario, TestReport, update};
 use hook_run::HandlerHook;
 use proptest::prelude::*;
 

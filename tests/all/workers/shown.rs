@@ -144,7 +144,7 @@ async fn what_the_running_server_says_of_its_workers_is_shown() {
     assert!(listed.stdout.contains(&told("answers calls; not started")), "{listed:?}");
     let doctor = shown(&project, &["doctor"]).await;
     assert_eq!(doctor.status, 0, "{doctor:?}");
-    assert!(doctor.stdout.contains("everything is as it should be"), "{doctor:?}");
+    assert!(doctor.stdout.contains("the hooks are in order"), "{doctor:?}");
 
     let mut client = server.client().await;
     for call in 0..5 {
@@ -201,7 +201,7 @@ async fn a_server_that_does_not_answer_is_said_and_not_waited_for() {
     // What a server leaves behind that was killed is none.
     drop(silent);
     let doctor = shown(&project, &["doctor"]).await;
-    assert!(doctor.stdout.contains("everything is as it should be"), "{doctor:?}");
+    assert!(doctor.stdout.contains("the hooks are in order"), "{doctor:?}");
 }
 
 /// A trace says how often a worker was started again, that it is broken, and which guards broke.

@@ -2,15 +2,19 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
 use crate::place::{Place, finish, hook_binary, run, start};
 
+/// A call of a tool with an id of its own: a server answers one that comes twice from memory.
 pub(crate) fn claude_call(place: &Place) -> String {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let id = CALLS.fetch_add(1, Ordering::Relaxed);
     json!({"session_id": "s", "transcript_path": "", "cwd": place.project(),
         "hook_event_name": "PreToolUse", "tool_name": "Bash",
-        "tool_input": {"command": "dir"}, "tool_use_id": "t"})
+        "tool_input": {"command": "dir"}, "tool_use_id": format!("t{id}")})
     .to_string()
 }
 

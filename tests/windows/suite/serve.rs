@@ -105,15 +105,21 @@ fn shared_server(place: &Place) -> (std::process::Child, std::path::PathBuf) {
 }
 
 fn bridged(place: &Place) -> crate::place::Finished {
-    run(place.hook(&["bridge", "claude", "PreToolUse"]), &crate::agents::claude_call(place))
+    bridge(place, &crate::agents::claude_call(place))
+}
+
+fn bridge(place: &Place, call: &str) -> crate::place::Finished {
+    run(place.hook(&["bridge", "claude", "PreToolUse"]), call)
 }
 
 #[test]
 fn a_server_on_a_named_pipe_is_asked_and_shares_its_workers() {
     let place = Place::new();
     let (mut server, socket) = shared_server(&place);
-    for call in ["call 1", "call 2"] {
-        let answer = bridged(&place);
+    let twice = crate::agents::claude_call(&place);
+    let once = crate::agents::claude_call(&place);
+    for (call, input) in [("call 1", &twice), ("call 1", &twice), ("call 2", &once)] {
+        let answer = bridge(&place, input);
         assert!(answer.stdout.contains(call), "{answer:?}");
     }
     let listed = place.run(&["list", "--json"]);

@@ -58,19 +58,16 @@ pub(super) fn answers_of(
     counts_at_any_code: bool,
     builder: &mut Builder,
 ) -> EventAnswers {
-    let mut read = |part: &'static str, form: &Option<Spanned<Json>>, holes: &[Value]| {
-        let form = form.as_ref()?;
-        let mut reader = Reader { builder: &mut *builder, part, holes, at: form.span() };
-        reader.template(form.get_ref())
+    let mut read = |part: &'static str, written: &Option<Spanned<Json>>, holes: &[Value]| {
+        let read = forms(written).into_iter().filter_map(|form| {
+            let mut reader = Reader { builder: &mut *builder, part, holes, at: form.span() };
+            reader.template(form.get_ref())
+        });
+        leak(read.collect())
     };
     use Value::{Context, Event as EventName, Input, Message, Reason};
-    let mut denials = forms(&event.deny).into_iter();
-    let deny = read("deny", &denials.next(), &[EventName, Reason, Context]);
-    let others = denials.map(Some).filter_map(|form| read("deny", &form, &[EventName, Reason]));
-    let other_denials = leak(others.collect());
     EventAnswers {
-        deny,
-        other_denials,
+        deny: read("deny", &event.deny, &[EventName, Reason, Context]),
         ask: read("ask", &event.ask, &[EventName, Reason]),
         allow: read("allow", &event.allow, &[EventName, Reason]),
         stop: read("stop", &event.stop, &[EventName, Reason]),

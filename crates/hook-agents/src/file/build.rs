@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 use hook_json::text::nearest;
+use hook_protocol::tool::native_name;
 use hook_protocol::{EventDefinition, Events, HookEventName};
 use serde_json::Value as Json;
 use toml::Spanned;
@@ -16,11 +17,15 @@ use super::model::{
     Matchers, ReachName, Unit, Windows,
 };
 use crate::claude;
-use crate::file_agent::{FILE_AGENT, OPENCODE_PLUGIN};
+use crate::convert::{ARGUMENT, MCP_SERVER};
+use crate::file_agent::{AMP_PLUGIN, FILE_AGENT, OPENCODE_PLUGIN, SCRIPT};
+use crate::kind::{COMMAND_ONLY, EventSet, HookKind};
 use crate::paths::SettingsPaths;
+use crate::program::is_version;
+use crate::settings::OPTIONAL_KEYS;
 use crate::table::{
     Agent, AgentEvent, BaseField, Checked, Coverage, Entry, ExitTwo, Layout, MatcherRule,
-    NativeEvent, Reach, SettingsForm, Subject, Timeouts, Tool, Variable, WindowsShell,
+    NativeEvent, Reach, SettingsForm, Since, Subject, Timeouts, Tool, Variable, WindowsShell,
 };
 
 /// The maximum length of a name.
@@ -28,6 +33,12 @@ const MAX_NAME: usize = 64;
 
 /// The field with the folders of the workspace, which Claude Code does not have.
 const ROOTS: &str = "workspace_roots";
+
+/// The name of the tools of MCP servers among the tools of an event.
+const MCP: &str = "mcp";
+
+/// The fields of a call that an event about one tool has in other places.
+const CALL_FIELDS: [&str; 2] = ["tool_name", "tool_input"];
 
 /// The values of required fields that an agent may leave out.
 const DEFAULTS: [(&str, &str); 5] = [
@@ -56,7 +67,7 @@ impl Builder {
             Unit::Seconds => 1_000,
             Unit::Milliseconds => 1,
         };
-        let key = leak_text(&file.timeout.key);
+        let timeout_keys = file.timeout.key.iter().map(|key| leak_text(key)).collect();
         let default = file.timeout.default.saturating_mul(unit).max(1);
         let roots = file.fields.iter().find(|(name, _)| name.get_ref() == ROOTS);
         let roots = roots.map(|(_, own)| (BaseField::Roots, leak_text(own)));
@@ -83,8 +94,14 @@ impl Builder {
                 bare: self.paths(&file.files.bare),
                 event_key: file.files.event_key.as_ref().map(|key| leak_text(key.get_ref())),
                 matcher_key: leak_text(file.files.matcher_key.get_ref()),
+                action_key: file.files.action_key.as_ref().map(|key| self.line(key)),
+                switch_key: file.files.switch_key.as_ref().map(|key| self.line(key)),
+                directory_key: file.files.directory_key.as_ref().map(|key| self.line(key)),
+                is_typed: file.files.typed,
             },
-            timeout: Timeouts::new(leak(vec![key]), unit, default),
+            hook_kinds: self.kinds(file),
+            hook_keys: self.hook_keys(file),
+            timeout: Timeouts::new(leak(timeout_keys), unit, default),
             shell: leak(file.shell.iter().map(|word| leak_text(word)).collect()),
             variables: self.variables(&file.variables),
             matcher: match file.matchers {
@@ -114,8 +131,32 @@ impl Builder {
                 seen: file.checked.by == CheckedBy::Running,
             }),
             never_asks: self.lines(&file.never_asks),
+            program: file.program.as_ref().map(|program| self.line(program)),
             ..FILE_AGENT
         }
+    }
+
+    /// Returns the kinds of hooks: commands, and those that only the agent can run.
+    fn kinds(&mut self, file: &AgentFile) -> &'static [HookKind] {
+        let others = file.files.other_kinds.iter().map(|(name, reason)| HookKind {
+            unsupported_reason: Some(self.line(reason)),
+            ..HookKind::new(self.line(name), EventSet::All)
+        });
+        let others: Vec<HookKind> = others.collect();
+        match others.is_empty() {
+            true => COMMAND_ONLY,
+            false => leak(COMMAND_ONLY.iter().copied().chain(others).collect()),
+        }
+    }
+
+    /// Returns the optional keys of hooks.
+    fn hook_keys(&mut self, file: &AgentFile) -> &'static [&'static str] {
+        for key in &file.files.hook_keys {
+            if !OPTIONAL_KEYS.contains(&key.get_ref().as_str()) {
+                self.unknown(key, "key of hooks", OPTIONAL_KEYS, "");
+            }
+        }
+        leak(file.files.hook_keys.iter().map(|key| leak_text(key.get_ref())).collect())
     }
 
     /// Returns a name that stands in commands and in files.
@@ -236,9 +277,12 @@ impl Builder {
             file,
             in_project: connect.project.as_ref().map(|path| self.path(path)),
             new_file: match connect.extension {
+                Some(ExtensionName::Amp) => AMP_PLUGIN,
                 Some(ExtensionName::Opencode) => OPENCODE_PLUGIN,
-                None if file.ends_with(".toml") => "",
-                None => "{}\n",
+                None if connect.scripts => SCRIPT,
+                None if file.ends_with(".toml") || file.ends_with(".yaml") => "",
+                None if connect.file_fields.is_empty() => "{}\n",
+                None => leak_text(&new_file(&connect.file_fields)),
             },
             on_windows: match connect.windows {
                 Windows::None => WindowsShell::None,
@@ -329,9 +373,19 @@ impl Builder {
                 .find(|(known, _)| known.get_ref() == native)
                 .map(|(_, name)| leak_text(name))
         };
+        let is_of_tools = !event.tools.is_empty();
+        let is_mcp = event.tools.iter().any(|tool| tool.get_ref() == MCP);
+        let coverage = match (is_mcp, event.failures) {
+            (true, _) => Coverage::Mcp,
+            (false, _) if is_of_tools => Coverage::Tools(self.native_tools(&event.tools)),
+            (false, Some(true)) => Coverage::All,
+            (false, _) => base.coverage,
+        };
         let mut fields: Vec<(&str, &str)> = base
             .fields
             .iter()
+            // An event about one tool does not name it.
+            .filter(|(native, _)| is_mcp || !is_of_tools || !CALL_FIELDS.contains(native))
             .map(|(native, foreign)| {
                 (*native, own_name(native).unwrap_or_else(|| names.field(foreign)))
             })
@@ -341,7 +395,9 @@ impl Builder {
                 let is_field =
                     native.row().fields.iter().any(|field| field.name == known.get_ref());
                 let is_known = fields.iter().any(|(native, _)| native == known.get_ref());
-                if !is_field && !is_known {
+                let is_argument = is_of_tools && known.get_ref().starts_with(ARGUMENT);
+                let is_server = is_mcp && known.get_ref() == MCP_SERVER;
+                if !is_field && !is_known && !is_argument && !is_server {
                     let known_fields: Vec<&str> =
                         native.row().fields.iter().map(|field| field.name).collect();
                     self.unknown(known, "field", &known_fields, "");
@@ -368,10 +424,7 @@ impl Builder {
         AgentEvent {
             name,
             native: native.map_or(NativeEvent::Declared, NativeEvent::BuiltIn),
-            coverage: match event.failures {
-                Some(true) => Coverage::All,
-                _ => base.coverage,
-            },
+            coverage,
             subject,
             exit_two: match event.exit_2 {
                 ExitTwoName::Denies => ExitTwo::Denies,
@@ -380,7 +433,7 @@ impl Builder {
             },
             text_is_context: event.text_is_context,
             // A denial that is told as context prevents nothing.
-            blocks: answers.deny.is_some_and(|deny| deny.code != 0 || deny.is_readable()),
+            blocks: answers.deny.first().is_some_and(|it| it.code != 0 || it.is_readable()),
             approves: event.approves,
             fields: leak(fields),
             defaults: leak(defaults),
@@ -388,10 +441,74 @@ impl Builder {
             timeout_cap: max,
             is_unconnected: !event.connected,
             is_flat: event.flat,
+            since: self.since(event),
+            merges_input: event.input_merges,
             answers,
             ..AgentEvent::new(name, native.unwrap_or(HookEventName::Notification))
         }
     }
+}
+
+impl Builder {
+    /// Returns the first versions with an event, and with what of an answer is obeyed.
+    fn since(&mut self, event: &Event) -> &'static [Since] {
+        let forms = [
+            ("deny", &event.deny),
+            ("ask", &event.ask),
+            ("allow", &event.allow),
+            ("stop", &event.stop),
+            ("input", &event.input),
+            ("context", &event.context),
+            ("message", &event.message),
+        ];
+        for part in event.obeyed_since.keys() {
+            let has_form =
+                |(name, form): &(&str, &Option<_>)| name == part.get_ref() && form.is_some();
+            if !forms.iter().any(has_form) {
+                let names: Vec<&str> = forms
+                    .iter()
+                    .filter(|(_, form)| form.is_some())
+                    .map(|(name, _)| *name)
+                    .collect();
+                self.unknown(part, "answer at this event", &names, "");
+            }
+        }
+        let parts = event.obeyed_since.iter().map(|(part, version)| (Some(part), version));
+        let mut since = Vec::new();
+        for (part, version) in event.since.iter().map(|version| (None, version)).chain(parts) {
+            if !is_version(version.get_ref()) {
+                self.mistake(version.span(), "expected a version such as `1.2.0`".to_owned());
+            }
+            let part = part.map(|part| leak_text(part.get_ref()));
+            since.push(Since { part, version: leak_text(version.get_ref()) });
+        }
+        leak(since)
+    }
+
+    /// Returns the native tools of an event.
+    fn native_tools(&mut self, tools: &[Spanned<String>]) -> &'static [&'static str] {
+        let known = tools.iter().filter_map(|tool| {
+            let native = native_name(tool.get_ref()).filter(|native| native == tool.get_ref());
+            if native.is_none() {
+                let message = format!(
+                    "`{}` is no native tool; write its native name, or `{MCP}`",
+                    hook_json::text::shortened(tool.get_ref())
+                );
+                self.mistake(tool.span(), message);
+            }
+            native
+        });
+        leak(known.collect())
+    }
+}
+
+/// Returns the text of a file with these fields and without entries. The tab tells it from a file of the user's.
+fn new_file(fields: &BTreeMap<String, Json>) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("{}: {value}", Json::from(name.as_str())))
+        .collect();
+    format!("{{{}}}\t\n", fields.join(", "))
 }
 
 /// The names of fields on standard input.

@@ -14,6 +14,8 @@ pub(super) struct AgentFile {
     pub(super) title: Spanned<String>,
     pub(super) family: FamilyName,
     pub(super) checked: Checked,
+    /// The name of its program in `PATH`, if that says its version.
+    pub(super) program: Option<Spanned<String>>,
     /// The case of the fields on a hook's standard input.
     #[serde(default)]
     pub(super) casing: Casing,
@@ -133,6 +135,21 @@ pub(super) struct Files {
     pub(super) event_key: Option<Spanned<String>>,
     #[serde(default = "default_matcher_key")]
     pub(super) matcher_key: Spanned<String>,
+    /// The key of the object with a hook's kind and command, if the hook has one.
+    pub(super) action_key: Option<Spanned<String>>,
+    /// The key by which a hook can be off.
+    pub(super) switch_key: Option<Spanned<String>>,
+    /// The key of a hook's working directory.
+    pub(super) directory_key: Option<Spanned<String>>,
+    /// `false` if hooks say no kind by `type`.
+    #[serde(default = "yes")]
+    pub(super) typed: bool,
+    /// The optional keys of hooks that count.
+    #[serde(default)]
+    pub(super) hook_keys: Vec<Spanned<String>>,
+    /// The kinds of hooks that only the agent can run, each with what it does.
+    #[serde(default)]
+    pub(super) other_kinds: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize, Clone, Copy, Default, PartialEq, Eq)]
@@ -147,7 +164,8 @@ pub(super) enum Form {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Timeout {
-    pub(super) key: String,
+    /// The key of a hook's timeout; hooks have none without it.
+    pub(super) key: Option<String>,
     pub(super) unit: Unit,
     /// In `unit`, as the next one.
     pub(super) default: u64,
@@ -156,7 +174,8 @@ pub(super) struct Timeout {
 
 impl Default for Timeout {
     fn default() -> Self {
-        Self { key: "timeout".to_owned(), unit: Unit::Seconds, default: 60, max: None }
+        let key = Some("timeout".to_owned());
+        Self { key, unit: Unit::Seconds, default: 60, max: None }
     }
 }
 
@@ -176,8 +195,14 @@ pub(super) struct Connect {
     pub(super) project: Option<Spanned<String>>,
     /// The extension that the file is, instead of settings.
     pub(super) extension: Option<ExtensionName>,
+    /// `true` if hooks are scripts with the names of events, and the file is their folder.
+    #[serde(default)]
+    pub(super) scripts: bool,
     /// What is left for the user to do.
     pub(super) next_step: Spanned<String>,
+    /// Fields of the file beside entries.
+    #[serde(default)]
+    pub(super) file_fields: BTreeMap<String, Value>,
     /// Further fields of an entry; `{event}` in a text is the event.
     #[serde(default)]
     pub(super) fields: BTreeMap<String, Value>,
@@ -191,6 +216,7 @@ pub(super) struct Connect {
 #[derive(Debug, Deserialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ExtensionName {
+    Amp,
     Opencode,
 }
 
@@ -209,10 +235,18 @@ pub(super) struct Event {
     pub(super) name: Spanned<String>,
     /// The native event; without one the event is declared under its own name.
     pub(super) native: Option<Spanned<String>>,
+    /// The first version that has the event.
+    pub(super) since: Option<Spanned<String>>,
+    /// The first versions that obey an answer, by the name of its key.
+    #[serde(default)]
+    pub(super) obeyed_since: BTreeMap<Spanned<String>, Spanned<String>>,
     /// The field that matchers are compared with, if it differs.
     pub(super) subject: Option<String>,
     /// `true` if the event covers failed tools, too.
     pub(super) failures: Option<bool>,
+    /// The native tools that the event is about, or `mcp` for those of MCP servers.
+    #[serde(default)]
+    pub(super) tools: Vec<Spanned<String>>,
     /// `true` if its hooks are not in groups, unlike those of other events.
     #[serde(default)]
     pub(super) flat: bool,
@@ -239,6 +273,9 @@ pub(super) struct Event {
     pub(super) allow: Option<Spanned<Value>>,
     pub(super) stop: Option<Spanned<Value>>,
     pub(super) input: Option<Spanned<Value>>,
+    /// `true` if changed arguments are laid over those of the model.
+    #[serde(default)]
+    pub(super) input_merges: bool,
     pub(super) context: Option<Spanned<Value>>,
     pub(super) message: Option<Spanned<Value>>,
     /// The answer without a decision, for an agent that takes silence for a failure.

@@ -135,6 +135,7 @@ const BASE: Agent = Agent {
     ],
     checked: Some(Checked { version: "0.73.1", date: "2026-11", seen: true }),
     never_asks: &[],
+    program: None,
 };
 
 /// Reads the value that a handler returned.

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write};
 use std::path::{Path, PathBuf};
 
-use super::file_agent::OPENCODE_PLUGIN;
+use super::file_agent::{AMP_PLUGIN, OPENCODE_PLUGIN, SCRIPT};
 use super::read_agent;
 use super::table::{Agent, AgentEvent, NativeEvent};
 use super::template::{Template, Value};
@@ -80,17 +80,15 @@ fn event(event: &AgentEvent) -> String {
         ("message", forms.message),
         ("neutral", forms.neutral),
     ];
-    let answers: String = answers
-        .iter()
-        .filter_map(|(name, form)| Some(format!("{name}: Some({}), ", template(form.as_ref()?))))
-        .collect();
-    let others = list(forms.other_denials, template);
+    let answers = answers.iter().filter(|(_, forms)| !forms.is_empty());
+    let answers: String =
+        answers.map(|(name, forms)| format!("{name}: {}, ", list(forms, template))).collect();
     format!(
-        "AgentEvent {{ coverage: Coverage::{:?}, subject: Subject::{}, exit_two: ExitTwo::{:?}, \
+        "AgentEvent {{ coverage: Coverage::{}, subject: Subject::{}, exit_two: ExitTwo::{:?}, \
          text_is_context: {}, blocks: {}, approves: {}, fields: {}, defaults: {}, timeout: {:?}, \
-         timeout_cap: {:?}, is_unconnected: {}, is_flat: {}, answers: EventAnswers {{ {answers}\
-         other_denials: {others}, counts_at_any_code: {}, ..EventAnswers::NONE }}, ..{base} }}",
-        event.coverage,
+         timeout_cap: {:?}, is_unconnected: {}, is_flat: {}, since: {}, merges_input: {}, answers: EventAnswers {{ {answers}\
+         counts_at_any_code: {}, ..EventAnswers::NONE }}, ..{base} }}",
+        rust(&event.coverage),
         rust(&event.subject),
         event.exit_two,
         event.text_is_context,
@@ -102,6 +100,8 @@ fn event(event: &AgentEvent) -> String {
         event.timeout_cap,
         event.is_unconnected,
         event.is_flat,
+        rust(&event.since),
+        event.merges_input,
         forms.counts_at_any_code,
     )
 }
@@ -126,6 +126,16 @@ fn table(agent: &Agent) -> String {
     );
     line("settings", format!("SettingsForm::{:?}", agent.settings));
     line("layout", rust(&agent.layout));
+    line(
+        "hook_kinds",
+        list(agent.hook_kinds, |kind| {
+            let (name, reason) = (kind.name, kind.unsupported_reason);
+            format!(
+                "HookKind {{ unsupported_reason: {reason:?}, ..HookKind::new({name:?}, EventSet::All) }}"
+            )
+        }),
+    );
+    line("hook_keys", rust(&agent.hook_keys));
     line("timeout", rust(&agent.timeout));
     line("shell", rust(&agent.shell));
     line(
@@ -135,7 +145,9 @@ fn table(agent: &Agent) -> String {
     line("matcher", format!("MatcherRule::{:?}", agent.matcher));
     let entry = agent.entry.as_ref().map(|entry| {
         let new_file = match entry.new_file {
+            AMP_PLUGIN => "AMP_PLUGIN".to_owned(),
             OPENCODE_PLUGIN => "OPENCODE_PLUGIN".to_owned(),
+            SCRIPT => "SCRIPT".to_owned(),
             text => rust(&text),
         };
         format!(
@@ -161,13 +173,14 @@ fn table(agent: &Agent) -> String {
     line("notes", rust(&agent.notes));
     line("checked", rust(&agent.checked));
     line("never_asks", rust(&agent.never_asks));
+    line("program", rust(&agent.program));
     text
 }
 
 fn module(agents: &[Agent]) -> String {
     let mut text = String::from(
         "// Generated from agents/*.toml by `HOOK_GENERATE=1 cargo test -p hook-agents generate`; not to be edited.\n\n\
-         use hook_protocol::HookEventName;\n\nuse super::file_agent::{FILE_AGENT, OPENCODE_PLUGIN};\nuse super::paths::SettingsPaths;\n\
+         use hook_protocol::HookEventName;\n\nuse super::file_agent::{AMP_PLUGIN, FILE_AGENT, OPENCODE_PLUGIN, SCRIPT};\nuse super::kind::{EventSet, HookKind};\nuse super::paths::SettingsPaths;\n\
          use super::table::*;\nuse super::template::{EventAnswers, Template, Value};\n",
     );
     let _ = writeln!(text, "\npub(super) static FROM_FILES: [&Agent; {}] = [", agents.len());

@@ -11,7 +11,7 @@ use hook_settings::language::ProcessOutput;
 
 use super::claude::parse_object;
 use super::table::{Agent, AgentEvent};
-use super::template::{Template, Value};
+use super::template::{Forms, Template, Value};
 use super::{UPDATED_INPUT, agent};
 
 /// Answers that end the run of the agent, which hooks here cannot.
@@ -118,14 +118,14 @@ fn what_is_written_was_obeyed() {
                     .filter(|seen| seen.event.name == event.name)
                     .filter(|seen| effects.contains(&seen.did.as_str()))
                     .collect();
-                let Some(form) = form else {
+                let Some(form) = form.first() else {
                     let has_other = |seen: &&Seen| !obeys_another_form(event, seen);
                     let missing = tried.iter().copied().find(has_other).filter(|_| part != "deny");
                     let missing = missing.map(|seen| &seen.scenario);
                     assert!(missing.is_none(), "{} {}: {part} {missing:?}", agent.name, event.name);
                     continue;
                 };
-                let is_form = |seen: &&&Seen| is_form(&form, value, seen);
+                let is_form = |seen: &&&Seen| is_form(form, value, seen);
                 let is_tried = seen.iter().any(|seen| seen.event.name == event.name);
                 assert!(
                     !is_tried || tried.iter().any(|seen| is_form(&seen)),
@@ -141,7 +141,7 @@ fn what_is_written_was_obeyed() {
 /// Checks whether an answer had its effect by a form that the table has.
 fn obeys_another_form(event: &AgentEvent, seen: &Seen) -> bool {
     let forms = &event.answers;
-    let has = |form: Option<Template>, value| form.is_some_and(|form| is_form(&form, value, seen));
+    let has = |forms: Forms, value| forms.iter().any(|form| is_form(form, value, seen));
     seen.code == 2
         || has(forms.deny, Value::Reason)
         || has(forms.context, Value::Context)

@@ -1,12 +1,12 @@
 //! One entry of an audit.
 
-use hook_json::keywords;
+use hook_json::{
+    JsonKind, MAX_OPERATIONS, ObjectWriter, Patch, PatchOperation, RawJson, RawObject, keywords,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use hook_json::text::{truncated, truncated_with_count};
-use hook_json::{JsonKind, ObjectWriter, RawJson, RawObject};
-use hook_json::{MAX_OPERATIONS, Patch, PatchOperation};
 use hook_protocol::HookEventName;
 use hook_settings::AuditLevel;
 use hook_settings::redact::{REDACTED, Redaction};

@@ -15,10 +15,8 @@ use tokio_stream::Stream;
 
 use super::entry::{self, AuditEntry, AuditKind};
 use super::request_context::{RequestContext, RequestContexts};
-use crate::bus::MessageBus;
-use crate::bus::{AuditGuard, Lagged, Subscription};
-use crate::handler::EngineSlot;
-use crate::handler::effective_hooks;
+use crate::bus::{AuditGuard, Lagged, MessageBus, Subscription};
+use crate::handler::{EngineSlot, effective_hooks};
 use crate::message::{
     ChangeCause, CorrelationId, HookExecutionResponse, HookFinished, HookProgress,
     HookRegistration, JournalEntry, JournalMessage, RegistrationChange,
@@ -125,12 +123,12 @@ impl Audit {
     }
 
     /// Sets the level; `None` for the settings' level.
-    pub fn set_level(&mut self, level: impl Into<Option<AuditLevel>>) {
+    pub(crate) fn set_level(&mut self, level: impl Into<Option<AuditLevel>>) {
         self.level = level.into();
     }
 
     /// Returns the present level.
-    pub fn level(&self) -> AuditLevel {
+    pub(crate) fn level(&self) -> AuditLevel {
         let by_settings = || match self.engine.upgrade().and_then(|engine| engine.get()) {
             Some(Ok(engine)) => engine.audit_level,
             _ => AuditLevel::default(),

@@ -2,10 +2,9 @@
 //! in an agent's table.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use hook_agents::Agent;
 use hook_files::{private_folder, regular_file};

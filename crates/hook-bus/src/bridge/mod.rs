@@ -6,6 +6,7 @@
 
 mod last_call;
 mod log;
+pub(crate) mod repeats;
 pub(crate) mod state;
 
 use std::path::Path;
@@ -262,18 +263,7 @@ impl Bridge {
         is_shown.then_some((with_notices, notices))
     }
 
-    /// Returns the agent's answer. `unknown_guards` returns the reason if guards of the event may
-    /// be missing; then the event is blocked.
-    pub fn answer(
-        &self,
-        response: &HookExecutionResponse,
-        unknown_guards: impl FnOnce(HookEventName) -> Option<String>,
-    ) -> BridgeAnswer {
-        let missing_guards = response.event.and_then(unknown_guards);
-        self.answer_for_user(response, missing_guards.as_deref(), &[]).bridged
-    }
-
-    /// Like [`answer`](Self::answer), with the missing guards and notices for the user.
+    /// Returns the agent's answer, with the missing guards and notices for the user.
     fn answer_for_user(
         &self,
         response: &HookExecutionResponse,

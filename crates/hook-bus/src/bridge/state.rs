@@ -2,10 +2,9 @@
 //! has many.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use hook_files::file_lock::FileLock;
 use hook_files::regular_file;

@@ -1,8 +1,8 @@
 //! One of several clients of a bus, with its fair share.
 
-use std::fmt;
 use std::sync::Arc;
 
+use hook_json::opaque_debug;
 use hook_run::FairnessKey;
 use tokio::sync::Mutex;
 
@@ -79,8 +79,4 @@ impl BusClient {
     }
 }
 
-impl fmt::Debug for BusClient {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("BusClient").field("group", &self.group).finish_non_exhaustive()
-    }
-}
+opaque_debug!(BusClient { group });

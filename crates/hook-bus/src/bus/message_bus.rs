@@ -1,6 +1,5 @@
 //! The bus: it passes requests to its one handler, and all messages to subscribers.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -8,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::StageFailure;
+use hook_json::opaque_debug;
 use hook_protocol::{FailureCode, HookEventName};
 use hook_run::FairnessKey;
 use tokio::runtime::Handle;
@@ -47,15 +47,7 @@ pub struct MessageBus {
     core: Arc<BusCore>,
 }
 
-impl fmt::Debug for MessageBus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("MessageBus")
-            .field("limits", &self.core.limits)
-            .field("served", &self.core.handler().is_some())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(MessageBus);
 
 impl Default for MessageBus {
     fn default() -> Self {

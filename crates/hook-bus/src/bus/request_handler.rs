@@ -6,8 +6,7 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use hook_core::StageFailure;
 use hook_protocol::HookEventName;
-use hook_run::FairnessKey;
-use hook_run::RunningHooks;
+use hook_run::{FairnessKey, RunningHooks};
 use tokio_util::sync::CancellationToken;
 
 use super::origin::Origin;

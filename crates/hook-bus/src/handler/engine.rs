@@ -1,26 +1,23 @@
 //! The engine of a hook system: built on first use, and again on reload.
 
 use std::collections::HashSet;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::thread;
+use std::{io, thread};
 
 use hook_core::{Guard, HookRegistry, Pipeline};
 use hook_json::text::OneLine;
 use hook_protocol::event::DeclareError;
 use hook_protocol::{EventDefinition, Events, HookEventName};
-use hook_run::{HandlerHook, Runner, RunnerHost};
-use hook_run::{RunnerError, Upstreams};
-use hook_settings::SettingsSource;
+use hook_run::{HandlerHook, Runner, RunnerError, RunnerHost, Upstreams};
 use hook_settings::redact::Redaction;
 use hook_settings::{
-    Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, Severity, audit_level,
-    discover, logs_calls, redaction, registration_limits, reload_files, starts_server,
+    Agents, AuditLevel, Diagnostic, RegistrationLimits, SettingsFile, SettingsSource, Severity,
+    audit_level, discover, logs_calls, project_sources, redaction, registration_limits,
+    reload_files, starts_server,
 };
-use hook_trust::TrustPolicy;
-use hook_trust::settings_hash;
+use hook_trust::{TrustPolicy, settings_hash};
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinError;
@@ -124,8 +121,16 @@ impl EngineOptions {
                 self.trust.with_agreed_packs(sources, &self.host.project)
             }
         };
-        let sources = self.sources.iter().flat_map(files).collect();
-        self.agents.with_files(sources, &self.host.project)
+        let mut sources: Vec<SettingsSource> = self.sources.iter().flat_map(files).collect();
+        for directory in &self.host.workspace {
+            let found = self.trust.with_agreed_packs(project_sources(directory), directory);
+            let is_new =
+                |found: &SettingsSource| !sources.iter().any(|known| known.is_same_file(found));
+            let new: Vec<SettingsSource> = found.into_iter().filter(is_new).collect();
+            sources.extend(new);
+        }
+        let directories = std::iter::once(&self.host.project).chain(&self.host.workspace);
+        self.agents.with_files(sources, directories.map(PathBuf::as_path))
     }
 }
 
@@ -280,7 +285,6 @@ impl Engine {
             &files,
             &options.handlers,
             &runner,
-            &options.host.project,
             &options.trust,
             &options.agents,
             &mut events,

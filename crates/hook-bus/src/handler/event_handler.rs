@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use hook_core::engine::session_env;
 use hook_core::{FinishedHooks, Guard, PipelineOutcome, Plan, ProcessedHookResult, StageFailure};
-use hook_json::RawJson;
 use hook_json::text::shortened;
+use hook_json::{RawJson, opaque_debug};
 use hook_protocol::{
     EventInput, FailureCode, HookEventName, HostContext, PayloadError, PolicyDecision, RequestInput,
 };
-use hook_run::HostServices;
-use hook_run::{Background, HookExecutionResult, RunScope};
-use hook_run::{ModuleErrors, Nesting, RunningHooks, SessionEnv};
+use hook_run::{
+    Background, HookExecutionResult, HostServices, ModuleErrors, Nesting, RunScope, RunningHooks,
+    SessionEnv,
+};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -52,14 +53,7 @@ pub struct HookEventHandler {
     sessions: Arc<Sessions>,
 }
 
-impl std::fmt::Debug for HookEventHandler {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("HookEventHandler")
-            .field("in_flight", &self.in_flight.count())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(HookEventHandler);
 
 impl HookEventHandler {
     pub(crate) fn new(

@@ -72,7 +72,7 @@ impl RegisterError {
     }
 
     /// Returns details for programs: the field, or the limit.
-    pub fn details(&self) -> JsonObject {
+    pub(crate) fn details(&self) -> JsonObject {
         let mut details = JsonObject::new();
         let mut field = |name: &str| details.insert("field", RawJson::from_text(name));
         match self {

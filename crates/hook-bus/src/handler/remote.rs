@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::{Guard, StageFailure};
+use hook_json::opaque_debug;
 use hook_protocol::{FailureCode, HookEventName};
 use hook_run::RunningHooks;
 use hook_settings::FailBehavior;
@@ -82,14 +83,7 @@ impl RemoteServing {
     }
 }
 
-impl fmt::Debug for RemoteServing {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ServedElsewhere")
-            .field("elsewhere", &self.handler.engines)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(RemoteServing);
 
 impl Drop for RemoteServing {
     fn drop(&mut self) {

@@ -1,13 +1,13 @@
 //! The clients with hooks, connected or expected to reconnect.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use hook_json::opaque_debug;
 use hook_json::text::PathText;
 use hook_protocol::{HookEventName, HookFailure};
 use hook_run::{CallSession, CallTarget, FromHook, ToHook, Transport};
@@ -595,15 +595,6 @@ impl LiveConnection {
         }
     }
 
-    /// Returns the oldest pending call of a hook, for clients that do not name the call they
-    /// answer.
-    pub fn oldest_call_of(&self, hook_id: &str) -> Option<u64> {
-        match &self.link {
-            Link::Attached(transport) => transport.oldest_call_of(hook_id),
-            Link::Unused | Link::Closed => None,
-        }
-    }
-
     /// Suspends sending: new calls of the client's hooks fail at once, and pending ones wait until
     /// it is [open](Self::open) again or until their timeouts. The connection stays the client's.
     /// For transports on which a client registers hooks and receives calls by different channels.
@@ -658,14 +649,7 @@ impl LiveConnection {
     }
 }
 
-impl fmt::Debug for LiveConnection {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("LiveConnection")
-            .field("number", &self.number)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(LiveConnection { number });
 
 impl Drop for LiveConnection {
     fn drop(&mut self) {

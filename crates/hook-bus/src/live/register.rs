@@ -8,8 +8,7 @@ use hook_json::text::{is_hidden, nearest, shortened};
 use hook_json::{JsonKind, JsonObject, ObjectWriter, RawJson};
 use hook_protocol::event::input::CallerField;
 use hook_protocol::{Events, ToolKind};
-use hook_run::HandlerHook;
-use hook_run::{CallTarget, WorkerHook};
+use hook_run::{CallTarget, HandlerHook, WorkerHook};
 use hook_settings::{FailBehavior, MatcherDefinition, MatcherFields};
 
 use crate::handler::RegisterError;
@@ -119,7 +118,7 @@ impl NotRegistered {
     }
 
     /// Returns details for programs: the field, the most similar name, the limit.
-    pub fn details(&self) -> JsonObject {
+    pub(crate) fn details(&self) -> JsonObject {
         let mut details = JsonObject::new();
         let mut text = |name: &str, value: &str| details.insert(name, RawJson::from_text(value));
         match self {

@@ -1,10 +1,10 @@
 //! Guards of clients, saved for the next server, which does not know them yet and must not allow a
 //! request that they would have denied.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
+use hook_files::plain_path::resolved;
 use hook_files::regular_file;
 use hook_json::{ObjectWriter, RawJson, RawObject};
 use hook_settings::state_home;
@@ -26,11 +26,11 @@ pub(super) struct SavedGuard {
 /// at another address, in the user's state directory; `None` without one.
 pub fn guard_file(socket: &Path) -> Option<PathBuf> {
     let folder = socket.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+    // The folder of sockets may be gone, as after a restart of the machine.
+    let folder = resolved(folder.unwrap_or(Path::new(".")));
     let name =
         socket.file_name().filter(|_| !socket.as_os_str().as_encoded_bytes().starts_with(b"grpc:"));
-    let socket =
-        folder.zip(name).map_or_else(|| socket.to_path_buf(), |(folder, name)| folder.join(name));
+    let socket = name.map_or_else(|| socket.to_path_buf(), |name| folder.join(name));
     let name = sha256(socket.as_os_str().as_encoded_bytes());
     let name = format!("{}.json", name.get(..32).unwrap_or(&name));
     Some(state_home()?.join("hook/guards").join(name))

@@ -1,12 +1,11 @@
 //! A client's services for the hooks of its own requests.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hook_json::{RawJson, TooDeep};
+use hook_json::{RawJson, TooDeep, opaque_debug};
 use hook_run::{HostCall, HostCallError, HostServices};
 use tokio::sync::{mpsc, oneshot};
 
@@ -49,11 +48,7 @@ impl ClientServices {
     }
 }
 
-impl fmt::Debug for ClientServices {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ClientServices").field("offered", &self.offered).finish()
-    }
-}
+opaque_debug!(ClientServices { offered });
 
 impl HostServices for ClientServices {
     fn offers(&self, method: &str) -> bool {

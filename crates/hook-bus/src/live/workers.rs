@@ -7,9 +7,9 @@ use hook_core::plan::WildcardWorker;
 use hook_json::text::{OneLine, shortened};
 use hook_protocol::Events;
 use hook_protocol::failure::HookFailure;
-use hook_run::HandlerHook;
 use hook_run::{
-    CallTarget, FailureListener, ModuleErrors, ModuleFault, WorkerDeclaration, WorkerHook,
+    CallTarget, FailureListener, HandlerHook, ModuleErrors, ModuleFault, WorkerDeclaration,
+    WorkerHook,
 };
 
 use super::register::HookRegister;

@@ -2,8 +2,7 @@
 
 use hook_json::fields;
 use hook_protocol::event::DEFINITION_FIELDS;
-use hook_run::HookKind;
-use hook_run::WorkerStatus;
+use hook_run::{HookKind, WorkerStatus};
 use hook_settings::AuditLevel;
 use hook_settings::schema::{Field, FieldKind};
 

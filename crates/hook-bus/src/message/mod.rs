@@ -35,7 +35,7 @@ pub mod kind {
     /// A hook finished.
     pub const FINISHED: &str = "hook-finished";
     /// An entry of an audit, and a client's request for an audit.
-    pub const AUDIT: &str = "hook-audit";
+    pub(crate) const AUDIT: &str = "hook-audit";
 }
 
 /// A key that identifies a request, even among those that share a correlation id.

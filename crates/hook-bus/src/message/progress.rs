@@ -93,7 +93,8 @@ pub struct HookFinished {
 /// Two messages are equal if their JSON forms are.
 impl PartialEq for HookStarted {
     fn eq(&self, other: &Self) -> bool {
-        self.to_json() == other.to_json()
+        let line = |message: &Self| ObjectWriter::line(|out| message.write(out));
+        line(self) == line(other)
     }
 }
 
@@ -106,11 +107,6 @@ impl PartialEq for HookFinished {
 }
 
 impl HookStarted {
-    /// Returns the message as one line of JSON, without the newline.
-    pub fn to_json(&self) -> Vec<u8> {
-        ObjectWriter::line(|out| self.write(out))
-    }
-
     fn write(&self, out: &mut ObjectWriter<'_>) {
         message(out, kind::STARTED, &self.correlation_id, &self.hook, |out| {
             write_hook_identity(out, &self.hook);
@@ -120,11 +116,6 @@ impl HookStarted {
 }
 
 impl HookFinished {
-    /// Returns the message as one line of JSON, without the newline.
-    pub fn to_json(&self) -> Vec<u8> {
-        ObjectWriter::line(|out| self.write(out, false))
-    }
-
     fn write(&self, out: &mut ObjectWriter<'_>, streams: bool) {
         message(out, kind::FINISHED, &self.correlation_id, &self.result.hook, |out| {
             write_hook(out, &self.result, streams);

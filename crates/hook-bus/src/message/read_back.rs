@@ -173,32 +173,6 @@ impl HookProgress {
     }
 }
 
-impl HookStarted {
-    /// Reads a `hook-started` message from a line of JSON, as [`HookExecutionResponse::from_json`]
-    /// reads a response.
-    ///
-    /// # Errors
-    /// If it is no such message.
-    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
-        let mut fields = message(text.as_ref())?;
-        read_type(&mut fields, &[kind::STARTED])?;
-        Ok(started(&mut fields)?)
-    }
-}
-
-impl HookFinished {
-    /// Reads a `hook-finished` message from a line of JSON, as [`HookExecutionResponse::from_json`]
-    /// reads a response.
-    ///
-    /// # Errors
-    /// If it is no such message.
-    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self, MessageError> {
-        let mut fields = message(text.as_ref())?;
-        read_type(&mut fields, &[kind::FINISHED])?;
-        Ok(finished(&mut fields)?)
-    }
-}
-
 fn started(fields: &mut FieldReader) -> Result<HookStarted, ShapeError> {
     let (correlation_id, event_name, hook) = progress(fields)?;
     let read = || {

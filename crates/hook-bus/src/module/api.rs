@@ -9,10 +9,9 @@ use hook_agents::Agent;
 use hook_json::RawObject;
 use hook_json::text::shortened;
 use hook_protocol::{Events, HookEventName};
-use hook_run::HandlerHook;
 use hook_run::{
-    CommandContext, HookContext, ModuleErrors, ModuleEvent, ModuleHandle, ModuleHandler,
-    ModuleReturn,
+    CommandContext, HandlerHook, HookContext, ModuleErrors, ModuleEvent, ModuleHandle,
+    ModuleHandler, ModuleReturn,
 };
 use hook_settings::FailBehavior;
 

@@ -1,14 +1,13 @@
 //! Running one command of a module.
 
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_core::ErrorReport;
+use hook_json::opaque_debug;
 use hook_json::text::shortened;
-use hook_run::{CommandContext, ModuleHandle};
-use hook_run::{HookIdentity, HookKind};
+use hook_run::{CommandContext, HookIdentity, HookKind, ModuleHandle};
 
 use crate::message::HookExecutionResponse;
 
@@ -209,12 +208,4 @@ impl RegisteredCommand {
     }
 }
 
-impl fmt::Debug for RegisteredCommand {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("RegisteredCommand")
-            .field("name", &self.name)
-            .field("module", &self.module())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(RegisteredCommand { name });

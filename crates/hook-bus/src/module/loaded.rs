@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use hook_run::{ErrorListener, ModuleErrors, ModuleFault, ModuleHandle};
-use hook_run::{HandlerHook, HostServices};
+use hook_run::{ErrorListener, HandlerHook, HostServices, ModuleErrors, ModuleFault, ModuleHandle};
 
 use super::api::{HookModule, ModuleApi, ModuleError};
 use super::command::{CommandInfo, RegisteredCommand};

@@ -1,11 +1,10 @@
 //! Renderers of the modules' messages.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hook_json::RawObject;
 use hook_json::text::OneLine;
+use hook_json::{RawObject, opaque_debug};
 
 use super::styled::StyledLine;
 
@@ -54,8 +53,4 @@ impl MessageRenderer {
     }
 }
 
-impl fmt::Debug for MessageRenderer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("MessageRenderer").finish_non_exhaustive()
-    }
-}
+opaque_debug!(MessageRenderer);

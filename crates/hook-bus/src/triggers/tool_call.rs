@@ -63,7 +63,7 @@ pub enum ToolContent {
 
 impl ToolContent {
     /// Appends text: to the text, or as a part of its own.
-    pub fn append(&mut self, text: &str) {
+    pub(crate) fn append(&mut self, text: &str) {
         match self {
             Self::Text(content) => {
                 if !content.is_empty() {

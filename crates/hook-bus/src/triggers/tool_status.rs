@@ -1,9 +1,8 @@
 //! The status of a tool call, for a display (seed 000 §5.1, "Scheduler status mapping").
 
-use std::fmt;
 use std::sync::Arc;
 
-use hook_json::RawObject;
+use hook_json::{RawObject, opaque_debug};
 
 use super::tool_call::{ToolCall, ToolResult};
 
@@ -67,8 +66,4 @@ impl Drop for StatusReporter<'_> {
     }
 }
 
-impl fmt::Debug for StatusReporter<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ToolWatch").field("call", self.call).finish_non_exhaustive()
-    }
-}
+opaque_debug!(StatusReporter<'_> { call });

@@ -26,7 +26,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::LineReader;
 use super::bridge::{BridgeMessage, answer_line};
-use super::follow::JournalFollower;
 use super::live::{ErrorReply, LiveMessage, hook_list_line, registration_line, resumed_line};
 use super::message::{
     ClientMessage, audit_line, event_defined_line, hello_line, lagged_line, reload_settings,
@@ -38,11 +37,13 @@ use super::status::worker_states;
 use super::trigger::{TriggerError, TriggerMessage, error_line};
 use super::triggers::{TriggerEnd, Triggers};
 use crate::audit::{Audit, AuditEntry};
-use crate::bridge::Bridge;
-use crate::bus::PublishError;
-use crate::bus::{BusClient, MessageBus, RequestContext, Submitted};
-use crate::bus::{Lagged, Subscription};
+use crate::bridge::repeats::{FirstCall, Turn};
+use crate::bridge::{Bridge, BridgeAnswer};
+use crate::bus::{
+    BusClient, Lagged, MessageBus, PublishError, RequestContext, Submitted, Subscription,
+};
 use crate::handler::DeclaredEvent;
+use crate::journal::JournalFollower;
 use crate::live::LiveConnection;
 use crate::message::{
     CorrelationId, HookExecutionRequest, HookExecutionResponse, HookProgress, RequestKey,
@@ -214,7 +215,15 @@ enum Finished {
     Response { depth: usize, key: RequestKey, response: Option<Box<HookExecutionResponse>> },
     Reloaded(Vec<u8>),
     Bridged(Vec<u8>),
+    Repeated(Box<Repeated>),
     Triggered(TriggerEnd),
+}
+
+/// An agent's call that came a second time, with the answer to the first one, if that was answered.
+struct Repeated {
+    bridge: Bridge,
+    request: HookExecutionRequest,
+    answer: Option<BridgeAnswer>,
 }
 
 struct Client<'s, W> {
@@ -235,7 +244,7 @@ struct Client<'s, W> {
     /// The client's requests that are not answered yet.
     requests: HashMap<RequestKey, CorrelationId>,
     /// The bridges of those requests that an agent sent in its own format.
-    bridges: HashMap<RequestKey, Bridge>,
+    bridges: HashMap<RequestKey, (Bridge, Option<FirstCall>)>,
     /// The last answered requests, whose async hooks may still run.
     answered: AnsweredRequests,
     /// The tokens that cancel requests. Ids are per client, and even there not unique.
@@ -476,18 +485,41 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
 
     /// Handles an agent's call. Input that the agent could not have sent is rejected as malformed.
     fn bridge(&mut self, message: BridgeMessage) {
-        let key = RequestKey::next();
-        let request = match message.request(&self.system.events()) {
-            Ok((bridge, request)) => {
-                self.bridges.insert(key, bridge);
-                let services = self.services.offered();
-                request.with_host_services(services)
+        let input = message.input.clone();
+        let (bridge, request) = match message.request(&self.system.events()) {
+            Ok(call) => call,
+            Err((reason, id)) => {
+                let request = HookExecutionRequest::invalid(FailureCode::InvalidRequest, reason);
+                return self.request(with_optional_id(id, request));
             }
-            Err((reason, id)) => with_optional_id(
-                id,
-                HookExecutionRequest::invalid(FailureCode::InvalidRequest, reason),
-            ),
         };
+        // Those that wait for the answer to another call have a limit, too.
+        let turn = match self.running.len() < MAX_IN_FLIGHT {
+            true => self.system.repeats().enter(&bridge, &input, self.system.settings_hash()),
+            false => None,
+        };
+        match turn {
+            Some(Turn::First(first)) => self.start_bridge(bridge, request, Some(first)),
+            None => self.start_bridge(bridge, request, None),
+            Some(Turn::Repeat(repeat)) => self.running.push(
+                async move {
+                    let answer = repeat.answer().await;
+                    Finished::Repeated(Box::new(Repeated { bridge, request, answer }))
+                }
+                .boxed(),
+            ),
+        }
+    }
+
+    fn start_bridge(
+        &mut self,
+        bridge: Bridge,
+        request: HookExecutionRequest,
+        first: Option<FirstCall>,
+    ) {
+        let key = RequestKey::next();
+        self.bridges.insert(key, (bridge, first));
+        let request = request.with_host_services(self.services.offered());
         let context = RequestContext { key, ..self.context(&request) };
         self.submit_or_queue(request, context);
     }
@@ -629,7 +661,7 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
         match self.bridges.remove(&key) {
             // The server ends: the client runs the hooks with its own engine.
             Some(_) if is_server_end(response) => self.outbox.push(response.to_json()),
-            Some(bridge) => {
+            Some((bridge, first)) => {
                 let missing_guards = |event| self.system.unread_guards(event);
                 let pending_answer = bridge.pending_answer(self.system, response, missing_guards);
                 let id = response.correlation_id.clone();
@@ -641,6 +673,9 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                         tracing::warn!(target: "hook::bridge", "a call was not written down: {error}");
                         fallback
                     });
+                    if let Some(first) = first {
+                        first.answer(&answer);
+                    }
                     Finished::Bridged(answer_line(&id, &answer))
                 };
                 self.running.push(finished.boxed());
@@ -665,6 +700,15 @@ impl<W: AsyncWrite + Unpin> Client<'_, W> {
                 }
             }
             Finished::Bridged(line) => self.outbox.push(line),
+            Finished::Repeated(call) => {
+                let Repeated { bridge, request, answer } = *call;
+                match answer {
+                    Some(answer) => {
+                        self.outbox.push(answer_line(request.correlation_id(), &answer));
+                    }
+                    None => self.start_bridge(bridge, request, None),
+                }
+            }
             Finished::Triggered(end) => self.finish_trigger(end),
             Finished::Reloaded(message) => {
                 for _ in 0..std::mem::take(&mut self.reloads.running) {

@@ -5,7 +5,6 @@ use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
 use hook_run::{FromHook, HostCallError, MAX_LIVE_LINE};
 
 use super::greeting::{HELLO, PROTOCOL_VERSION};
-use super::trigger::TRIGGER;
 use crate::live::{
     ClientCall, HookRegister, ListedHook, NotRegistered, RECONNECT_GRACE, UnknownToken,
 };
@@ -258,10 +257,9 @@ impl ErrorReply {
         }
     }
 
-    /// Returns the reply to a trigger with the id of one that runs.
-    pub(super) fn duplicate_trigger() -> Self {
-        let problem = "a trigger of this client has this id and is not over";
-        Self { code: "duplicate_id", ..Self::invalid_field(TRIGGER, "triggerId", problem) }
+    /// Returns the reply to a message with an id that is in use.
+    pub(super) fn duplicate_id(request: &'static str, field: &'static str, problem: &str) -> Self {
+        Self { code: "duplicate_id", ..Self::invalid_field(request, field, problem) }
     }
 
     pub(super) fn unknown_token(error: UnknownToken) -> Self {

@@ -2,7 +2,6 @@
 
 mod bridge;
 mod client;
-mod follow;
 mod greeting;
 mod line_budget;
 mod live;
@@ -19,14 +18,13 @@ mod triggers;
 
 pub use bridge::BridgeMessage;
 pub use client::{ClientEnd, serve_client};
-pub use follow::JournalFollower;
 pub use hook_run::lines::{Line, LineReader, MAX_LINE};
 pub use server_call::{ExpectedServer, ServerCallError, call_server};
 #[cfg(unix)]
 pub use socket::process_group_of;
 pub use socket::{
     Connection, ConnectionReader, ConnectionWriter, MAX_CLIENTS, SocketError, SocketListener,
-    SocketServer, connect, default_socket_path,
+    SocketServer, connect, default_socket_path, sockets_with_saved_guards,
 };
 pub use status::{RegisteredHook, request_registered, request_states};
 pub use stdio::serve_stdio;
@@ -38,7 +36,7 @@ use hook_protocol::FailureCode;
 use crate::message::{HookExecutionRequest, RequestFields};
 
 /// Parses a request from a line; an invalid line becomes an invalid request, which is answered.
-pub(crate) fn parse_request(line: Line) -> HookExecutionRequest {
+pub fn parse_request(line: Line) -> HookExecutionRequest {
     let number = line.number();
     match parse(line) {
         Ok(object) => request_from(number, &RequestFields::find(&object)),

@@ -8,8 +8,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use crate::bus::PublishError;
-use crate::bus::{MessageBus, RequestContext, Submitted};
+use crate::bus::{MessageBus, PublishError, RequestContext, Submitted};
 use crate::message::{HookExecutionRequest, RequestKey};
 
 /// Requests that were read but not accepted yet: the bus takes them one by one as it has room,

@@ -6,8 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::bridge::{BRIDGE_ANSWER, BridgeMessage, read_answer};
-use super::greeting::PROTOCOL_VERSION;
-use super::greeting::{Greeting, error_message, parse_fields};
+use super::greeting::{Greeting, PROTOCOL_VERSION, error_message, parse_fields};
 use super::{Line, LineReader};
 use crate::bridge::BridgeAnswer;
 

@@ -7,28 +7,18 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::FuturesUnordered;
-use hook_json::{RawJson, RawObject};
+use hook_json::RawJson;
 use hook_run::HostCallError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::live::{host_call_cancelled_line, host_call_line};
-use super::trigger::call_line;
+use super::trigger::{TriggerCall, call_line};
 use crate::live::{ClientCall, ClientServices};
 
 type Outcome = Result<RawJson, HostCallError>;
 
 /// The maximum number of calls of triggers that are queued for a client.
 const MAX_QUEUED: usize = 64;
-
-/// A trigger's call of its client.
-#[derive(Debug)]
-pub(super) struct TriggerCall {
-    pub(super) trigger: Arc<str>,
-    pub(super) method: &'static str,
-    pub(super) params: RawObject,
-    /// The channel for its result.
-    pub(super) answer: oneshot::Sender<Outcome>,
-}
 
 /// The end of a call of a client's service.
 enum CallEnd {

@@ -4,8 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::greeting::{Greeting, error_message, parse_fields};
-use super::greeting::{HELLO, PROTOCOL_VERSION};
+use super::greeting::{Greeting, HELLO, PROTOCOL_VERSION, error_message, parse_fields};
 use super::message::TAIL;
 use super::{Line, LineReader};
 

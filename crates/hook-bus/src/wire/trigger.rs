@@ -7,10 +7,11 @@ use hook_json::shape::{FieldReader, Required, ShapeError, reject_duplicate_field
 use hook_json::text::shortened;
 use hook_json::{JsonArray, JsonObject, ObjectWriter, RawJson, RawObject, TooDeep};
 use hook_protocol::{AfterAgentInput, BaseOverrides, BeforeAgentInput, EventPayload, RequestInput};
+use hook_run::HostCallError;
 use hook_translate::Sdk;
+use tokio::sync::oneshot;
 
 use super::live::ErrorReply;
-use super::services::TriggerCall;
 use crate::message::{TriggerKind, read_deadline};
 use crate::triggers::{ChunkHooks, ModelCall, ModelChunk, ToolCall};
 
@@ -216,6 +217,16 @@ fn read_name<T>(
     let Some(name) = fields.text(field)? else { return Ok(None) };
     let error = || ShapeError::new(field, expected, format_args!("{:?}", shortened(&name)));
     from_name(&name).map(Some).ok_or_else(error)
+}
+
+/// A trigger's call of its client.
+#[derive(Debug)]
+pub(super) struct TriggerCall {
+    pub(super) trigger: Arc<str>,
+    pub(super) method: &'static str,
+    pub(super) params: RawObject,
+    /// The channel for its result.
+    pub(super) answer: oneshot::Sender<Result<RawJson, HostCallError>>,
 }
 
 /// Returns the line with a trigger's call of its client.

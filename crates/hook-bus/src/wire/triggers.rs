@@ -14,8 +14,10 @@ use hook_run::{HostCallError, HostServices};
 use tokio::sync::{SetOnce, mpsc, oneshot};
 
 use super::live::ErrorReply;
-use super::services::{Services, TriggerCall};
-use super::trigger::{Call, Trigger, TriggerError, chunk_line, error_line, result_line};
+use super::services::Services;
+use super::trigger::{
+    Call, TRIGGER, Trigger, TriggerCall, TriggerError, chunk_line, error_line, result_line,
+};
 use crate::bus::BusClient;
 use crate::client_hooks::ClientHooks;
 use crate::handler::deadline_passed;
@@ -92,7 +94,8 @@ impl Triggers {
         let Trigger { id, deadline, run_token, max_continuations, base, extra, call, bytes } =
             trigger;
         if self.running.contains_key(&id) {
-            return Err(ErrorReply::duplicate_trigger().to_line());
+            let problem = "a trigger of this client has this id and is not over";
+            return Err(ErrorReply::duplicate_id(TRIGGER, "triggerId", problem).to_line());
         }
         if self.running.len() >= MAX_TRIGGERS || self.bytes >= MAX_BYTES {
             return Err(error_line(&id, &limit_exceeded()));

@@ -84,6 +84,8 @@ fn input() -> BeforeToolInput {
 fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
     let runner = Runner::new(RunnerHost {
         project: ".".into(),
+
+        workspace: Vec::new(),
         environment: std::env::vars_os().collect(),
         limits: RunnerLimits::default(),
     });
@@ -92,7 +94,6 @@ fn pipeline(handlers: &[HandlerHook]) -> impl FnMut(usize) + use<> {
         &[],
         handlers,
         &runner,
-        ".".as_ref(),
         &TrustPolicy::Nothing,
         &Agents::known([]),
         &mut Events::built_in(),

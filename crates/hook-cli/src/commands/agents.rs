@@ -11,9 +11,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
+use crate::{exit_code, render};
 
 /// The text of a new file, with `NAME` for the agent's name.
 const TEMPLATE: &str = include_str!("agents/template.toml");

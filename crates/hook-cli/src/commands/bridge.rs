@@ -2,6 +2,7 @@
 
 mod reading;
 mod server;
+mod watchdog;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use hook_json::RawObject;
 use hook_protocol::{HookEventName, RequestInput};
 use hook_settings::language::Language;
 
+use self::watchdog::Watchdog;
 use super::background::{self, BackgroundArguments};
 use super::input::object_of;
 use super::serve::own_socket;
@@ -70,6 +72,7 @@ pub(crate) async fn run(
         );
         return Err(CommandError::Usage(text));
     }
+    let started = Instant::now();
     let event = arguments.event.as_deref();
     let (text, payload) = match read(agent, event).await {
         Ok(read) => read,
@@ -92,22 +95,27 @@ pub(crate) async fn run(
             return refuse(agent, event, &CommandError::Usage(text), &context, printer).await;
         }
     };
+    let watchdog = match context.answer_limit(call.timeout()) {
+        Some(limit) if !arguments.rest.is_background_run() => {
+            Some(Watchdog::start(agent, call.foreign_event(), started, limit)?)
+        }
+        _ => None,
+    };
     let context = &context.at_paths_of(&call);
     if let Some(error) = context.misplaced() {
         return refuse(agent, Some(call.foreign_event()), &error, context, printer).await;
     }
-    let started = Instant::now();
     let mut unasked = None;
-    let enclosing = guards::enclosing_servers(context.project());
+    let other_servers = guards::other_servers(context);
     if context.has_only_defaults() && !arguments.rest.is_background_run() {
-        let asked = match enclosing.is_empty() {
+        let asked = match other_servers.is_empty() && context.workspace().is_empty() {
             true => server::ask(agent, &call, &text, context).await,
-            false => Err("it does not have the guards of an enclosing project's server".to_owned()),
+            false => Err("it does not have the guards of the other projects here".to_owned()),
         };
         match asked {
             Ok(Some(bridged)) => {
                 tracing::info!(target: "hook::bridge", "the project's server was asked");
-                return write_answer(&bridged, printer).await;
+                return write_answer(&bridged, watchdog.as_ref(), printer).await;
             }
             Ok(None) => unasked = Some(Unasked::NoServer),
             Err(why) => {
@@ -132,11 +140,12 @@ pub(crate) async fn run(
             if let Some(unasked) = &unasked {
                 block_for_guards(unasked, context, system, printer);
             }
-            for socket in &enclosing {
-                let reason = "calls of an inner project do not reach it";
+            for socket in &other_servers {
+                let reason = "this call is another project's, too, and does not reach it";
                 guards::block_for_remembered(system, socket, reason, printer);
             }
-            bridge(arguments, agent, &call, &text, context, system, printer).await
+            let answer = bridge(arguments, agent, &call, &text, context, system, printer).await;
+            write_answer(&answer, watchdog.as_ref(), printer).await
         })
         .await
     };
@@ -247,22 +256,24 @@ async fn bridge(
     context: &Context,
     system: &HookSystem,
     printer: &mut Printer,
-) -> Result<Status, CommandError> {
+) -> BridgeAnswer {
     let bridge = Bridge::new(agent, call.clone(), &system.events());
     let response = system.bus().request(bridge.request()).await;
     if let (Some(input), false) = (bridge.input(), arguments.rest.is_background_run()) {
         hand_over(arguments, input, text, &response, context, system, printer);
     }
-    let bridged = bridge
-        .answer_with_state(system, &response, |event| guards::unknown(event, system, context));
-    write_answer(&bridged, printer).await
+    bridge.answer_with_state(system, &response, |event| guards::unknown(event, system, context))
 }
 
 /// Prints the answer for the agent, and warnings for its user.
 async fn write_answer(
     bridged: &BridgeAnswer,
+    watchdog: Option<&Watchdog>,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
+    if let Some(watchdog) = watchdog {
+        watchdog.end();
+    }
     let BridgeAnswer { output: said, warnings, .. } = bridged;
     for warning in warnings {
         printer.warning(warning);

@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_settings::check::check;
 use hook_settings::{Diagnostic, Location, Rule, Severity};
 use hook_trust::verify_pack;
 
+use super::packs::forgotten;
 use crate::context::{Context, explicit_source};
 use crate::error::Result;
 use crate::exit_code;
 use crate::output::Printer;
-use crate::render::{check as render, sarif};
+use crate::render::check as render;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +27,6 @@ are not trusted are named too, but are no problem of the files.
 Examples:
   hook check
   hook check .hooks/settings.json --deny-warnings
-  hook check --format sarif > hooks.sarif
   hook check --json | jq -r 'select(.severity == \"error\") | .message'
 
 Exit code: 1 for errors, and with --deny-warnings for warnings, or if there are
@@ -38,19 +38,6 @@ pub(crate) struct Arguments {
     /// End with 1 also where there are only warnings
     #[arg(long)]
     deny_warnings: bool,
-    /// How to print what is found
-    #[arg(long, value_name = "FORMAT", default_value = "human", conflicts_with = "json")]
-    format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people: the line, and what about it
-    Human,
-    /// One problem a line
-    Json,
-    /// One SARIF 2.1.0 document, for code scanning
-    Sarif,
 }
 
 /// The maximum size of a module whose lines are shown, in bytes.
@@ -84,17 +71,18 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
             paths.join(", ")
         ));
     }
-    let modules = match arguments.files.is_empty() {
-        true => unloaded_modules(context).await,
-        false => Vec::new(),
-    };
-    let format = if context.json() { Format::Json } else { arguments.format };
+    // Problems outside of the files, each with the text that it is about.
+    let mut others = Vec::new();
+    if arguments.files.is_empty() {
+        others = unloaded_modules(context).await;
+        others.extend(forgotten(context).into_iter().map(|problem| (problem, String::new())));
+    }
     let problems = || {
-        let module_problems = modules.iter().map(|(problem, _)| problem);
-        files.iter().flat_map(|file| &file.file.diagnostics).chain(module_problems)
+        let others = others.iter().map(|(problem, _)| problem);
+        files.iter().flat_map(|file| &file.file.diagnostics).chain(others)
     };
-    match format {
-        Format::Human => {
+    match context.json() {
+        false => {
             let of_files = files
                 .iter()
                 .flat_map(|file| file.file.diagnostics.iter().map(|problem| (problem, &file.text)));
@@ -111,21 +99,17 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
                 let path = problem.location.file.as_deref().map(PathBuf::as_path);
                 (problem, path.and_then(|path| own_texts.get(path)).unwrap_or(text))
             });
-            for (problem, text) in of_files.chain(modules.iter().map(|(one, text)| (one, text))) {
+            for (problem, text) in of_files.chain(others.iter().map(|(one, text)| (one, text))) {
                 printer.text(&render::problem(problem, text, context.cwd(), printer)).await?;
             }
-            if !files.is_empty() && modules.is_empty() {
+            if !files.is_empty() && others.is_empty() {
                 printer.text(&render::summary(&files, printer)).await?;
             }
         }
-        Format::Json => {
+        true => {
             for problem in problems() {
                 printer.message(&render::problem_json(problem)).await?;
             }
-        }
-        Format::Sarif => {
-            let document = sarif::document(problems(), context.project());
-            printer.object(&document).await?;
         }
     }
     if arguments.files.is_empty() {

@@ -9,6 +9,7 @@ pub(super) mod installed;
 pub(super) mod losses;
 pub(super) mod record;
 mod scope;
+mod scripts;
 mod server;
 mod verify;
 
@@ -235,13 +236,18 @@ async fn connect(
         named => parse_events(agent, named)?,
     };
     let command = |event: &str| command(binary, agent, event, arguments.scope);
-    let edit = |text: Option<&str>| {
-        let filled = text.filter(|text| !text.trim().is_empty());
-        with_entries(agent, filled, &events, &command, context)
-            .map_err(|error| not_editable(text, error))
+    let events = if agent.writes_scripts() {
+        scripts::connect(agent, &path, &events, &command, arguments.dry_run, printer).await?
+    } else {
+        let edit = |text: Option<&str>| {
+            let filled = text.filter(|text| !text.trim().is_empty());
+            with_entries(agent, filled, &events, &command, context)
+                .map_err(|error| not_editable(text, error))
+        };
+        let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
+        show(agent, &change, "connected", arguments.dry_run, printer).await?;
+        events
     };
-    let change = edit_file(&path, arguments.dry_run, AbsentFile::Create, &edit)?;
-    show(agent, &change, "connected", arguments.dry_run, printer).await?;
     if !arguments.dry_run
         && let Err(error) = record::write(agent, &path, &events)
     {
@@ -252,8 +258,12 @@ async fn connect(
     for loss in losses::losses(agent, &events, context) {
         printer.remark(&loss);
     }
-    if let Some(remark) = installed::version_remark(agent).await {
-        printer.remark(&format!("{remark}; `hook connect --verify {}` tries it", agent.name()));
+    for remark in installed::version_remarks(agent, &events).await {
+        let trial = match agent.can_be_tried() {
+            true => format!("; `hook connect --verify {}` tries it", agent.name()),
+            false => String::new(),
+        };
+        printer.remark(&format!("{remark}{trial}"));
     }
     let other = match arguments.scope {
         Scope::User => Scope::Project,
@@ -322,6 +332,11 @@ pub(crate) async fn disconnect(
     Ok(exit_code::PROCEED)
 }
 
+/// Returns `true` if an agent has an entry, for the user or in this project.
+pub(super) fn is_any_connected(context: &Context) -> bool {
+    hook_agents::agents().iter().any(|agent| entries::is_connected(Some(agent), context))
+}
+
 /// Removes the entries of all agents, for the user and in this project.
 pub(super) async fn disconnect_all(
     dry_run: bool,
@@ -370,6 +385,15 @@ async fn disconnect_one(
     let connection = Connection { agent, scope, context, yes: false };
     if !arguments.dry_run {
         record::remove(agent, &path);
+    }
+    if agent.writes_scripts() {
+        let was_connected = scripts::disconnect(agent, &path, arguments.dry_run, printer).await?;
+        if !was_connected && !arguments.all {
+            let (path, text) = (path.clone(), String::new());
+            let unchanged = FileChange { path, before: text.clone(), after: text };
+            show(agent, &unchanged, "disconnected", arguments.dry_run, printer).await?;
+        }
+        return Ok(was_connected);
     }
     if arguments.all && !path.exists() {
         consent::revoke(connection, arguments.dry_run, printer).await?;
@@ -446,7 +470,15 @@ async fn show(
     let text = |printer: &Printer| match (change.is_change(), dry_run) {
         (false, _) => format!("{title} is {verb} already: {path}\n"),
         (true, true) => render::file_diff(change, printer),
-        (true, false) => format!("{verb} {title}: {path}\n"),
+        (true, false) if events == 0 => format!("{verb} {title}: {path}\n"),
+        (true, false) => {
+            let all = agent.connected_event_names().count();
+            let others = match all.saturating_sub(events) {
+                0 => "",
+                _ => "; connect again once a hook listens to one of the others",
+            };
+            format!("{verb} {title}: {path}, {events} of {all} events{others}\n")
+        }
     };
     printer.show(&(object, text)).await
 }

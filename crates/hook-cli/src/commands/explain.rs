@@ -7,13 +7,11 @@ use hook_core::ExplainedHook;
 
 use super::input::{DefaultInput, InputArguments};
 use super::with_modules;
-use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
 use crate::server::LiveStates;
+use crate::{complete, exit_code, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -19,17 +19,15 @@ use tokio_util::sync::CancellationToken;
 use super::background::{self, BackgroundArguments};
 use super::input::{DefaultInput, Input, InputArguments};
 use super::with_hooks_of;
-use crate::complete;
 use crate::context::{Context, UnknownEvent};
 use crate::error::{CommandError, Result};
 use crate::exit_code::{self, ExitPolicy, Failure, Status};
 use crate::fleet::FleetArguments;
-use crate::guards;
 use crate::output::Printer;
-use crate::render;
 use crate::server::note_registered;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::{UiArguments, with_ui};
+use crate::{complete, guards, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -2,14 +2,12 @@
 
 use clap::{Args, Command};
 use clap_complete::engine::ArgValueCompleter;
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 
-use crate::complete;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
 use crate::render::TOPICS;
+use crate::{complete, exit_code};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -8,13 +8,12 @@ use hook_files::regular_file;
 use hook_json::RawJson;
 use hook_json::text::PathText;
 use hook_protocol::Events;
-use hook_settings::HookSource;
 use hook_settings::edit::{
     AbsentFile, EditMode, FileChange, NewDefinition, NotEditable, edit_file, missing_definitions,
     with_definitions,
 };
 use hook_settings::language::{ForeignFile, Language};
-use hook_settings::{Agents, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
+use hook_settings::{Agents, HookSource, IN_PROJECT, MAX_SETTINGS, SettingsSource, declare_events};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -141,7 +140,7 @@ fn sources(agent: &'static Agent, context: &Context) -> Vec<SettingsSource> {
         include_user: context.config_home().is_some() && !context.excludes_user(),
         ..Agents::known([])
     };
-    agents.with_files(Vec::new(), context.project())
+    agents.with_files(Vec::new(), [context.project()])
 }
 
 fn plan_import(

@@ -1,9 +1,8 @@
 //! `hook init`: writes a starter settings file and a working example hook.
 
 use clap::{Args, ValueEnum};
-use hook_settings::HookSource;
-use hook_settings::parse;
 use hook_settings::starter::{Starter, StarterKind};
+use hook_settings::{HookSource, parse};
 
 use super::doctor::Twins;
 use crate::context::Context;

@@ -4,13 +4,11 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::with_modules;
-use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
-use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
 use crate::server::{LiveStates, note_registered};
+use crate::{complete, exit_code, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -43,25 +43,21 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     let name = arguments.agent.as_deref().map(agent).transpose()?.map(|agent| agent.name());
-    let log = BridgeState::for_user().ok_or(CommandError::NoHome)?.log();
     let mut has_calls = false;
     let mut last: VecDeque<JsonObject> = VecDeque::new();
-    for path in [log.with_extension("jsonl.1"), log] {
-        let Some(calls) = read_calls(&path)? else { continue };
-        for call in calls {
-            has_calls = true;
-            let text = |name: &str| call.get(name).and_then(RawJson::to_text);
-            let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
-                && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
-            if !is_wanted {
-                continue;
-            }
-            if last.len() == arguments.lines.get() {
-                last.pop_front();
-            }
-            last.push_back(call);
+    for_each_call(|call| {
+        has_calls = true;
+        let text = |name: &str| call.get(name).and_then(RawJson::to_text);
+        let is_wanted = name.is_none_or(|name| text("agent").as_deref() == Some(name))
+            && !(arguments.blocked && text("decision").as_deref() == Some("proceed"));
+        if !is_wanted {
+            return;
         }
-    }
+        if last.len() == arguments.lines.get() {
+            last.pop_front();
+        }
+        last.push_back(call);
+    })?;
     for call in &last {
         printer.show(&(call, |printer: &Printer| line(call, printer))).await?;
     }
@@ -86,6 +82,15 @@ fn note_last_calls(name: Option<&str>, context: &Context, printer: &mut Printer)
             printer.remark(&format!("{}: {}", agent.name(), entries.last_calls().describe()));
         }
     }
+}
+
+/// Runs a function on each logged call, the oldest first.
+pub(super) fn for_each_call(mut look: impl FnMut(JsonObject)) -> Result<()> {
+    let log = BridgeState::for_user().ok_or(CommandError::NoHome)?.log();
+    for path in [log.with_extension("jsonl.1"), log] {
+        read_calls(&path)?.into_iter().flatten().for_each(&mut look);
+    }
+    Ok(())
 }
 
 /// Reads the calls in a file, or returns `None` if it does not exist. Skips invalid lines.

@@ -8,11 +8,9 @@ use hook_json::text::{PathText, escaped_lines};
 use serde_json::json;
 
 use crate::commands::help;
-use crate::complete;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
+use crate::{complete, exit_code, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use hook_bus::HookSystem;
 use hook_core::HookListing;
-use hook_json::text::one_line;
+use hook_json::text::{PathText, one_line};
 use hook_run::HostServices;
 use hook_settings::FailBehavior;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -48,14 +48,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
-use crate::progress;
 use crate::render::plural;
-use crate::server;
 use crate::signals::{Hangup, until_signalled};
 use crate::terminal::with_ui;
-use hook_json::text::PathText;
+use crate::{exit_code, progress, server};
 
 /// Prints how the project's own server, if one runs, hears of a change of settings or of trust.
 async fn remark_reload(context: &Context, printer: &mut Printer) {

@@ -7,12 +7,11 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::trace::read_recording;
 use super::with_hooks;
-use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
-use crate::exit_code;
 use crate::output::Printer;
 use crate::render::{self, ReplayTotals, Replayed};
+use crate::{complete, exit_code};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use hook_files::regular_file;
 use hook_json::text::PathText;
-use hook_rules::{Call, Decision, Directories, Effect, MAX_FILE, RuleFile, Rules};
+use hook_rules::{
+    Call, Commands, Directories, Effect, MAX_FILE, Match, RuleFile, Rules, test_directories,
+};
 use hook_settings::{RuleSet, SettingsFile, excepted_rules};
 use hook_shell::invocations::{UNKNOWN, read};
 use serde_json::json;
@@ -29,6 +31,9 @@ Examples:
   hook rules try --read .env
   hook rules test
   hook rules test .hooks/rules/git.toml
+
+Tests are played with the home directory /home/dev and the project in
+/home/dev/project, so that they have one outcome everywhere.
 
 Exit code: of `try` 2 if a rule refuses or asks; of `test` 1 if a test fails or
 a file has a mistake; else 0.")]
@@ -85,6 +90,13 @@ fn found(context: &Context) -> Result<Vec<RuleSet>> {
     Ok(context.settings_files()?.into_iter().flat_map(|file| file.rules).collect())
 }
 
+/// A verdict on a call, with the rules that share it: the name of each, and its file if there are
+/// several of that name.
+struct Verdict {
+    rules: Vec<(String, Option<String>)>,
+    found: Match,
+}
+
 async fn try_call(
     command: Option<&str>,
     call: &Call<'_>,
@@ -102,16 +114,45 @@ async fn try_call(
     }
     let is_blocked = unreadable.count() > 0;
     let excepted = excepted_rules(&sets);
-    let rules = Rules::with_exceptions(sets.into_iter().map(|set| set.file), &excepted);
     let directories = directories(context);
-    let decision = rules.decide(call, &directories);
-    let refuses = is_blocked || decision.effect().is_some_and(|effect| effect >= Effect::Ask);
-    let matches: Vec<_> = decision.matches.iter().map(|found| {
-        json!({"rule": found.rule, "effect": found.effect.as_str(), "message": found.message, "subject": found.subject})
-    }).collect();
-    let name = decision.effect().map_or("pass", Effect::as_str);
+    let commands = Commands::read(call, &directories);
+    let mut verdicts: Vec<Verdict> = Vec::new();
+    let files = sets.iter().map(|set| Arc::clone(&set.file));
+    let decision = Rules::with_exceptions(files, &excepted).decide_read(
+        call,
+        &commands,
+        &directories,
+        &|_| None,
+    );
+    for (index, set) in sets.iter().enumerate() {
+        let is_same = |other: &&RuleSet| other.file.name == set.file.name;
+        let place = (sets.iter().filter(is_same).count() > 1).then(|| set.path.shown().to_string());
+        for found in decision.of_file(index).matches {
+            let rule = (found.rule.clone(), place.clone());
+            // What cannot be read is the same for all files.
+            let is_same = |other: &&mut Verdict| {
+                other.found.message == found.message
+                    && other.found.effect == found.effect
+                    && other.found.subject == found.subject
+            };
+            match verdicts.iter_mut().find(is_same) {
+                Some(other) => other.rules.push(rule),
+                None => verdicts.push(Verdict { rules: vec![rule], found }),
+            }
+        }
+    }
+    let effect = verdicts.iter().map(|verdict| verdict.found.effect).max();
+    let refuses = is_blocked || effect.is_some_and(|effect| effect >= Effect::Ask);
+    let matches = verdicts.iter().flat_map(|Verdict { rules, found }| {
+        rules.iter().map(|(rule, place)| {
+            json!({"rule": rule, "file": place, "effect": found.effect.as_str(),
+                "message": found.message, "subject": found.subject})
+        })
+    });
+    let matches: Vec<_> = matches.collect();
+    let name = effect.map_or("pass", Effect::as_str);
     let view = (json!({"decision": name, "matches": matches}), |printer: &Printer| {
-        text(command, &decision, &directories, printer)
+        text(command, &verdicts, &directories, printer)
     });
     printer.show(&view).await?;
     Ok(if refuses { exit_code::BLOCKED } else { exit_code::PROCEED })
@@ -119,7 +160,7 @@ async fn try_call(
 
 fn text(
     command: Option<&str>,
-    decision: &Decision,
+    verdicts: &[Verdict],
     directories: &Directories,
     printer: &Printer,
 ) -> String {
@@ -129,14 +170,19 @@ fn text(
         Effect::Ask => Tone::Warning,
         _ => Tone::Quiet,
     };
-    if decision.matches.is_empty() {
+    if verdicts.is_empty() {
         let _ = writeln!(out, "{}  no rule matches", printer.paint(Tone::Good, "pass"));
     }
-    for found in &decision.matches {
+    for Verdict { rules, found } in verdicts {
         let effect = printer.paint(tone(found.effect), found.effect.as_str());
-        let rule = printer.paint(Tone::Strong, &found.rule);
-        let _ =
-            writeln!(out, "{effect}  {rule}\n      {}", printer.paint(Tone::Plain, &found.message));
+        let name = |(rule, place): &(String, Option<String>)| match place {
+            Some(place) => format!("{rule} of {place}"),
+            None => rule.clone(),
+        };
+        let rules: Vec<String> = rules.iter().map(name).collect();
+        let rules = printer.paint(Tone::Strong, &rules.join(", "));
+        let message = printer.paint(Tone::Plain, &found.message);
+        let _ = writeln!(out, "{effect}  {rules}\n      {message}");
         if !found.subject.is_empty() {
             let _ = writeln!(out, "      {}", printer.paint(Tone::Quiet, &found.subject));
         }
@@ -183,7 +229,7 @@ async fn test(files: &[PathBuf], context: &Context, printer: &mut Printer) -> Re
     if files.is_empty() {
         (tested, failures) = files_of(found(context)?);
     }
-    report(tested, failures, context, printer).await
+    report(tested, failures, printer).await
 }
 
 /// Plays the tests in the rule files of a project, or of other settings too, and shows the outcome.
@@ -197,7 +243,7 @@ pub(super) async fn test_found(
     let (tested, failures) = files_of(settings.flat_map(|file| file.rules));
     match tested.is_empty() {
         true => Ok(None),
-        false => report(tested, failures, context, printer).await.map(Some),
+        false => report(tested, failures, printer).await.map(Some),
     }
 }
 
@@ -215,13 +261,11 @@ fn files_of(sets: impl IntoIterator<Item = RuleSet>) -> (Vec<RuleFile>, Vec<Stri
 async fn report(
     mut tested: Vec<RuleFile>,
     mut failures: Vec<String>,
-    context: &Context,
     printer: &mut Printer,
 ) -> Result {
     tested.iter_mut().for_each(RuleFile::check);
     let tested: Vec<Arc<RuleFile>> = tested.into_iter().map(Arc::new).collect();
-    let directories = directories(context);
-    let (count, failed) = play(tested.iter().cloned(), &directories);
+    let (count, failed) = play(tested.iter().cloned());
     failures.extend(failed);
     let passed = failures.is_empty();
     let view = (json!({"tests": count, "failures": failures}), |printer: &Printer| {
@@ -248,10 +292,8 @@ async fn report(
 
 /// Plays the tests of rule files. Returns their number, and those that failed beside the mistakes of
 /// the files.
-pub(super) fn play(
-    files: impl Iterator<Item = Arc<RuleFile>>,
-    directories: &Directories,
-) -> (usize, Vec<String>) {
+pub(super) fn play(files: impl Iterator<Item = Arc<RuleFile>>) -> (usize, Vec<String>) {
+    let directories = test_directories();
     let (mut count, mut failures) = (0_usize, Vec::new());
     for file in files {
         for problem in &file.problems {
@@ -260,11 +302,12 @@ pub(super) fn play(
         let rules = Rules::with_exceptions([Arc::clone(&file)], &BTreeSet::new());
         for test in &file.tests {
             count += 1;
-            let effect = test.decide(&rules, directories).effect();
-            if !test.expect.is_met_by(effect) {
-                let found = effect.map_or("pass", Effect::as_str);
+            let effect = test.decide(&rules, &directories).effect();
+            if effect != test.expect.effect() {
+                let [found, expected] = [effect, test.expect.effect()]
+                    .map(|effect| effect.map_or("pass", Effect::as_str));
                 failures.push(format!(
-                    "{}:{}: `{}` is {found}, and not what is expected",
+                    "{}:{}: `{}` is {found}, and {expected} is expected",
                     file.name, test.line, test.subject
                 ));
             }

@@ -5,16 +5,15 @@ use std::pin::pin;
 
 use clap::Args;
 use futures::StreamExt;
-use hook_bus::script::play;
+use hook_record::script::play;
 use tokio::io::AsyncRead;
 
 use super::with_hooks_of;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
 use crate::terminal::{UiArguments, with_ui};
+use crate::{exit_code, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

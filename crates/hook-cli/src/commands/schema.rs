@@ -6,11 +6,10 @@ use hook_bus::schema::{NAMES, named};
 use hook_json::text::shortened;
 use hook_protocol::Events;
 
-use crate::complete;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
+use crate::{complete, exit_code};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

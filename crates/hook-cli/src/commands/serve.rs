@@ -5,6 +5,7 @@ mod idle;
 mod metrics;
 mod nats;
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,9 +13,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use futures::StreamExt;
 use hook_bus::bridge::BridgeState;
-use hook_bus::live;
 use hook_bus::wire::{self, ClientEnd, SocketServer, default_socket_path, serve_stdio};
-use hook_bus::{HookRegistration, HookSystem, RegistrationChange, Subscription};
+use hook_bus::{HookRegistration, HookSystem, RegistrationChange, Subscription, live};
 use hook_json::text::{PathText, shortened};
 use hook_protocol::HookEventName;
 use hook_settings::AuditLevel;
@@ -150,6 +150,8 @@ pub(crate) async fn run(
         Some(path) => Some(Auditing::start(path, system, arguments.audit_level)?),
         None => None,
     };
+    // A hangup right after the announcement must not end the server.
+    let hangups = Hangups::listen().map_err(CommandError::Signals)?;
     // Workers start only once nothing can prevent serving.
     system.start_workers();
     if let Some(path) = &path {
@@ -185,7 +187,7 @@ pub(crate) async fn run(
         let served = serving.serve(system, stop, drained);
         tokio::select! {
             ended = served => ended,
-            error = supervise(system, &mut recording, &mut auditing, news, printer) => Err(error),
+            never = supervise(system, hangups, &mut recording, &mut auditing, news, printer) => match never {},
             never = idle => match never {},
         }
     };
@@ -312,15 +314,12 @@ impl Serving {
 /// and the recording, and news of the fleet.
 async fn supervise(
     system: &HookSystem,
+    mut hangups: Hangups,
     recording: &mut Option<Recording>,
     auditing: &mut Option<Auditing>,
     mut news: News,
     printer: &mut Printer,
-) -> CommandError {
-    let mut hangups = match Hangups::listen() {
-        Ok(hangups) => hangups,
-        Err(error) => return CommandError::Signals(error),
-    };
+) -> Infallible {
     loop {
         tokio::select! {
             () = hangups.next() => {

@@ -4,11 +4,12 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_files::project_file;
-use hook_json::text::PathText;
-use hook_json::text::shortened;
+use hook_json::text::{PathText, shortened};
 use hook_settings::edit::{AbsentFile, EditMode, FileChange, set_hook_enabled_in_file};
-use hook_settings::{HookSource, SettingsSource};
-use hook_settings::{SettingsFile, Severity, Switches, has_hook_folder, parse_source};
+use hook_settings::{
+    FailBehavior, HookSource, SettingsFile, SettingsSource, Severity, Switches, has_hook_folder,
+    parse_source,
+};
 
 use super::remark_reload;
 use crate::complete;
@@ -106,6 +107,10 @@ pub(crate) async fn run(
         edited.push(Edited { source: source.source, path: source.path, result });
     }
     let switches = Switches::of(&target.name, &files);
+    let mut hooks = switches.holders.iter().flat_map(|file| &file.hooks);
+    let has_guard = hooks.any(|hook| {
+        hook.display_name() == target.name && hook.fail_behavior == FailBehavior::Block
+    });
     // If an edit failed, its error says why the hook is still on.
     let remaining = match !enabled && edited.iter().any(|edited| edited.result.is_err()) {
         true => Vec::new(),
@@ -127,9 +132,20 @@ pub(crate) async fn run(
                 true => shared.to_owned(),
                 false => {
                     let name = render::shell_word(&target.name);
-                    format!("{shared}; `hook disable {name} --user` is for you alone")
+                    let guards = if has_guard {
+                        "; a trusted guard blocks until you agree to that with `hook trust`"
+                    } else {
+                        ""
+                    };
+                    format!("{shared}{guards}; `hook disable {name} --user` is for you alone")
                 }
             });
+        }
+        if target.user && !enabled && outcome.edited.iter().any(changed) {
+            let name = shortened(&target.name);
+            printer.remark(&format!(
+                "this counts for every hook that is named `{name}`, in all your projects"
+            ));
         }
         if !outcome.dry_run && outcome.edited.iter().any(changed) {
             remark_reload(context, printer).await;

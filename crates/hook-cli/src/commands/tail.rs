@@ -10,9 +10,8 @@ use hook_json::text::PathText;
 use super::serve::own_socket;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
-use crate::exit_code;
 use crate::output::Printer;
-use crate::render;
+use crate::{exit_code, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

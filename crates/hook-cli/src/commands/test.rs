@@ -9,10 +9,12 @@ use std::time::Instant;
 use clap::Args;
 use futures::StreamExt;
 use hook_bus::HookSystem;
-use hook_bus::script::{Scenario, SelectedTests, TestReport, play_tests, scenario_files, update};
 use hook_files::regular_file;
 use hook_files::replace::replace_file;
 use hook_protocol::Events;
+use hook_record::script::{
+    Scenario, SelectedTests, TestReport, play_tests, scenario_files, update,
+};
 use hook_settings::{HookSource, Pack, SettingsFile};
 use tokio_util::sync::CancellationToken;
 

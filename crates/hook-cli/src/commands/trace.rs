@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hook_bus::recording::Recording;
 use hook_files::regular_file;
 use hook_json::text::PathText;
+use hook_record::recording::Recording;
 
 use super::is_same_file;
 use crate::context::Context;
@@ -21,11 +21,9 @@ Examples:
   hook trace session.hookrec                    a waterfall, here
   hook trace session.hookrec --per-request      each request on its own scale
   hook trace session.hookrec --format html --output trace.html
-  hook trace session.hookrec --format chrome --output trace.json
   hook trace session.hookrec --json | jq 'select(.outcome == \"block\").reason'
 
-The page of --format html needs nothing else; --format chrome is for
-ui.perfetto.dev.")]
+The page of --format html needs nothing else.")]
 pub(crate) struct Arguments {
     /// The recording, made by `hook serve --record`
     recording: PathBuf,
@@ -44,8 +42,6 @@ pub(crate) struct Arguments {
 enum Format {
     /// A waterfall in the terminal
     Text,
-    /// Trace events for Perfetto and chrome://tracing
-    Chrome,
     /// One page that needs nothing else
     Html,
 }
@@ -67,7 +63,6 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
             Some(_) => render::trace_text(&recording, scale, &printer.for_file()),
             None => render::trace_text(&recording, scale, printer),
         },
-        Format::Chrome => render::trace_chrome(&recording),
         Format::Html => render::trace_page(&recording, &path.to_string_lossy()),
     };
     match &arguments.output {

@@ -13,10 +13,8 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use hook_json::text::{PathText, one_line};
 use hook_settings::language::Language;
-use hook_settings::load;
-use hook_settings::{Agents, Diagnostic, HookSource, Severity};
-use hook_trust::TrustStore;
-use hook_trust::{Grant, Review, TrustStatus, TrustStoreError, agent_of};
+use hook_settings::{Agents, Diagnostic, HookSource, Severity, load};
+use hook_trust::{Grant, Review, TrustStatus, TrustStore, TrustStoreError, agent_of};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use removed::RemovedGuard;
@@ -443,7 +441,7 @@ async fn show_agents(context: &Context, printer: &mut Printer) -> Result<(), Com
             include_user: false,
             ..Agents::known(hook_agents::languages())
         };
-        let sources = agents.with_files(Vec::new(), context.project());
+        let sources = agents.with_files(Vec::new(), [context.project()]);
         for file in sources.iter().filter_map(load).filter(|file| !file.hooks.is_empty()) {
             let Some(path) = &file.path else { continue };
             let command = context.review_command([agent.name()]);
@@ -577,11 +575,12 @@ async fn list(
             let is_read = |reviewed: &Reviewed| agent_of(&reviewed.review.entry) == Some(language);
             !reviews.iter().any(is_read)
         };
-        match same.clone().any(|review| review.fits(grant)) {
-            true => Match::Full,
-            false if same.any(|_| is_copy) => Match::Copy,
-            false if reviews.iter().any(is_changed) => Match::Changed,
-            false => match grant.foreign_event() {
+        match same.clone().find(|review| review.fits(grant)) {
+            Some(review) if is_copy && store.has_broken_copy(review) => Match::BrokenCopy,
+            Some(_) => Match::Full,
+            None if same.any(|_| is_copy) => Match::Copy,
+            None if reviews.iter().any(is_changed) => Match::Changed,
+            None => match grant.foreign_event() {
                 Some((language, _)) if is_of_agent(language) => Match::OfAgent,
                 _ => Match::None,
             },

@@ -86,7 +86,7 @@ fn remaining_paths(context: &Context) -> Vec<(&'static str, PathBuf)> {
     let all = [
         ("your settings, hooks and decisions", join(user, "hooks")),
         ("the log of calls, and what sessions left", join(state_home(), "hook")),
-        ("copies of what you trusted", join(data_home(), "hook")),
+        ("copies of what you trusted, and your packs", join(data_home(), "hook")),
         ("the hooks of this project", Some(context.project().join(PROJECT_HOOKS))),
         ("the copy of this program that agents called", installation::copied_path()),
         ("this program", std::env::current_exe().ok()),

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use hook_json::ObjectWriter;
-use hook_json::text::PathText;
+use hook_json::text::{PathText, is_hidden, one_line};
 use hook_settings::check::CheckedFile;
 use hook_settings::{Diagnostic, Severity};
 
 use super::counted;
 use crate::output::{Printer, Tone};
-use hook_json::text::{is_hidden, one_line};
 
 /// The length in bytes above which only a part of a line is shown.
 const LONG_LINE: usize = 1_000;

@@ -59,11 +59,11 @@ pub(crate) fn fleet_diagnosis<'f>(
     format!("{}\n", printer.paint(tone, &text))
 }
 
-/// Returns the last line. `run` of the `hooks` are trusted and enabled.
+/// Returns the last line. `run` of the `hooks` are trusted and enabled. `is_asked` if an agent is connected.
 pub(crate) fn diagnosis<'f>(
     findings: impl Iterator<Item = &'f Finding>,
-    hooks: usize,
-    run: usize,
+    (hooks, run): (usize, usize),
+    is_asked: bool,
     printer: &Printer,
 ) -> String {
     let health: Vec<Health> = findings.map(|finding| finding.health).collect();
@@ -74,6 +74,10 @@ pub(crate) fn diagnosis<'f>(
             (Tone::Quiet, "there are no hooks; `hook init` writes a first one".to_owned())
         }
         (0, 0) if run == 0 => (Tone::Warning, "no hook runs: all are switched off".to_owned()),
+        (0, 0) if !is_asked => {
+            let text = "the hooks are in order, and no agent asks them yet: `hook connect --list` names the agents here";
+            (Tone::Warning, text.to_owned())
+        }
         (0, 0) => (Tone::Good, "everything is as it should be".to_owned()),
         (0, odd) if run == 0 => {
             (Tone::Warning, format!("no hook runs; {}", counted(odd, "warning")))

@@ -7,10 +7,8 @@ use hook_core::{ExplainedHook, Explanation, Group, Hook, NotRun};
 use hook_json::ObjectWriter;
 use hook_json::text::PathText;
 use hook_protocol::HookEventName;
-use hook_run::HookKind;
-use hook_run::HookStart;
-use hook_settings::{DEFAULT_PRIORITY, TimeoutOrigin};
-use hook_settings::{FailBehavior, SettingsSource};
+use hook_run::{HookKind, HookStart};
+use hook_settings::{DEFAULT_PRIORITY, FailBehavior, SettingsSource, TimeoutOrigin};
 
 use super::columns::{aligned, first_line};
 use super::hook::{cells, write_hook, write_location};
@@ -57,6 +55,9 @@ pub(crate) fn explained_json(
             let is_alone = because.is_some() || explained.hook.runs_in_turn();
             object.text("mode", if is_alone { "sequential" } else { "parallel" });
             object.optional_text("modeFrom", because.map(|hook| hook.display_name()));
+        }
+        if !explained.rules.is_empty() {
+            object.texts("rules", &explained.rules);
         }
         object.objects("reasons", &explained.reasons, |out, reason| {
             out.text("code", reason.code());
@@ -292,6 +293,9 @@ fn lines(
         if explained.runs() {
             detail(Tone::Quiet, &run_summary(&explained.hook, states));
         }
+        for rule in &explained.rules {
+            detail(Tone::Warning, rule);
+        }
         if let Some(why) = &blocks {
             detail(Tone::Bad, &format!("blocks this event: {why}"));
         }
@@ -348,7 +352,11 @@ fn run_summary(hook: &Hook, states: &LiveStates) -> String {
         FailBehavior::Block => "if it fails, that blocks",
     };
     let opaque = if hook.opaque().is_empty() { "" } else { "; opaque: runs in place" };
-    let copy = if hook.runs_trusted_copy() { "; the trusted copy runs" } else { "" };
+    let copy = match hook.broken_copy() {
+        Some(why) => format!("; it fails: {}", first_line(&why)),
+        None if hook.runs_trusted_copy() => "; the trusted copy runs".to_owned(),
+        None => String::new(),
+    };
     format!("{timeout}; {start}; {failure}{opaque}{copy}")
 }
 

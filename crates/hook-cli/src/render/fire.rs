@@ -6,19 +6,16 @@ use std::time::Duration;
 
 use hook_bus::HookExecutionResponse;
 use hook_core::{Explanation, Hook};
-use hook_json::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject, text};
 use hook_protocol::{HookEventName, HookFailure, PolicyDecision};
-use hook_run::Captured;
-use hook_run::HookExecutionResult;
+use hook_run::{Captured, HookExecutionResult};
 use hook_trust::review_command;
 
 use super::columns::{aligned, first_line};
-use super::counted;
 use super::json::pretty;
-use super::plural;
 use super::response::{answer_fields, duration, ending, field, not_started, tone};
+use super::{counted, plural};
 use crate::output::{Printer, Tone};
-use hook_json::text;
 
 /// The limits on the shown output of a hook: lines, and characters of each line.
 const MAX_LINES: usize = 10;

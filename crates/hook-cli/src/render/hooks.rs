@@ -7,7 +7,7 @@ use hook_core::{Hook, HookListing, NotRun};
 use hook_json::ObjectWriter;
 use hook_protocol::HookEventName;
 use hook_run::ModuleCommand;
-use hook_settings::DEFAULT_PRIORITY;
+use hook_settings::{DEFAULT_PRIORITY, FailBehavior};
 
 use super::columns::{aligned, first_line};
 use super::hook::{cells, write_hook};
@@ -115,9 +115,8 @@ fn entry(
     states: &LiveStates,
     printer: &Printer,
 ) {
-    let blocks = listing.hook.blocks_without_running();
     let (mark, tone) = match (listing.trusted, listing.enabled) {
-        (false, true) if blocks => ("✗", Tone::Bad),
+        (_, true) if suspension(listing).is_some() => ("✗", Tone::Bad),
         (false, _) => ("!", Tone::Warning),
         (_, false) => ("-", Tone::Quiet),
         _ if listing.hook.loaded_module().is_some_and(|module| module.error.is_some()) => {
@@ -160,7 +159,10 @@ fn notes(listing: &HookListing, states: &LiveStates) -> Vec<String> {
         notes.push(note.to_owned());
     }
     match suspension(listing) {
-        Some(why) => notes.push(format!("blocks its event: {why}")),
+        Some(why) => {
+            let blocks = listing.hook.fail_behavior == FailBehavior::Block;
+            notes.push(format!("{}: {why}", if blocks { "blocks its event" } else { "fails" }));
+        }
         None if listing.trusted => {}
         None => {
             let untrusted = NotRun::Untrusted { changed: hook.changed_since_trusted() };
@@ -194,7 +196,8 @@ fn module(listing: &HookListing, states: &LiveStates) -> Vec<String> {
     process.into_iter().chain(loaded.commands.iter().map(command)).chain(renderers).collect()
 }
 
-/// Returns the reason why a hook blocks its event. A disabled hook blocks nothing.
+/// Returns the reason why a hook blocks its event, or fails, instead of running. A disabled hook does neither.
 fn suspension(listing: &HookListing) -> Option<String> {
-    listing.hook.suspension().filter(|_| listing.enabled)
+    let hook = listing.enabled.then_some(&listing.hook)?;
+    hook.suspension().or_else(|| hook.broken_copy())
 }

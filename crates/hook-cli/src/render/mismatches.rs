@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use hook_bus::script::{Change, Mismatch, ScenarioError, ScenarioErrorKind};
+use hook_record::script::{Change, Mismatch, ScenarioError, ScenarioErrorKind};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 

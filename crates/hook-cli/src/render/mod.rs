@@ -17,7 +17,6 @@ mod man;
 mod mismatches;
 mod replay;
 mod response;
-pub(crate) mod sarif;
 mod strings;
 mod switching;
 mod tail;
@@ -47,7 +46,7 @@ pub(crate) use test_report::{
     test_summary,
 };
 pub(crate) use topics::TOPICS;
-pub(crate) use trace::{Scale, trace_chrome, trace_json, trace_page, trace_text};
+pub(crate) use trace::{Scale, trace_json, trace_page, trace_text};
 pub(crate) use trust::{
     Match, ShownFiles, about, all_locked, content, copied, grant_json, grants, locked,
     missing_hooks, not_agreed, nothing_to_trust, removals, removed_guard, review, review_json,

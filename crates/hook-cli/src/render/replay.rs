@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use hook_bus::recording::{Difference, RecordedRequest, Replay, Unreplayable};
 use hook_json::{ObjectWriter, RawJson};
+use hook_record::recording::{Difference, RecordedRequest, Replay, Unreplayable};
 
 use super::counted;
 use super::trace::title;

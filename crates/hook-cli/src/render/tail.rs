@@ -1,10 +1,9 @@
 //! The output of `hook tail`: a line for each start, finish and response on a server.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use hook_json::{JsonObject, RawJson};
-use jiff::{SignedDuration, Timestamp};
 
 use super::response::duration;
 use crate::output::{Printer, Tone};
@@ -15,7 +14,8 @@ const MAX_LENGTH: usize = 160;
 /// A formatter of a recording's lines for people.
 #[derive(Debug, Default)]
 pub(crate) struct TailLines {
-    started: Option<Timestamp>,
+    /// The time of the server's start, since 1970.
+    started: Option<Duration>,
     /// The arrival times of unanswered requests, in microseconds.
     started_at: HashMap<u64, u64>,
 }
@@ -25,7 +25,8 @@ impl TailLines {
     pub(crate) fn line(&mut self, text: String, printer: &Printer) -> Option<String> {
         let fields = RawJson::parse(text).and_then(|value| value.to_object()).ok()?;
         if let Some(started) = self::text(&fields, "startedAt") {
-            self.started = started.parse().ok();
+            let started = humantime::parse_rfc3339(&started).ok();
+            self.started = started.and_then(|started| started.duration_since(UNIX_EPOCH).ok());
             return None;
         }
         let micros = number(&fields, "at")?;
@@ -59,9 +60,11 @@ impl TailLines {
 
     /// Returns the time of day in UTC.
     fn time(&self, at: u64) -> String {
-        let since = SignedDuration::from_micros(i64::try_from(at).unwrap_or(i64::MAX));
-        let time = self.started.and_then(|started| started.checked_add(since).ok());
-        time.map_or_else(|| "--:--:--.---".to_owned(), |time| time.strftime("%T%.3f").to_string())
+        let time = self.started.and_then(|it| it.checked_add(Duration::from_micros(at)));
+        let Some(time) = time else { return "--:--:--.---".to_owned() };
+        let (seconds, millis) = (time.as_secs(), time.subsec_millis());
+        let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+        format!("{hours:02}:{minutes:02}:{:02}.{millis:03}", seconds % 60)
     }
 }
 

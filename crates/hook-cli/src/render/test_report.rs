@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use hook_bus::script::{Change, NotUpdated, ScenarioTest, TestReport};
+use hook_record::script::{Change, NotUpdated, ScenarioTest, TestReport};
 use hook_run::HookExecutionResult;
 use serde_json::{Value, json};
 

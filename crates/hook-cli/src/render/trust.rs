@@ -161,9 +161,18 @@ fn with_status(
         field("file", &format!("… {} more, with --show", counted(others.len() - shown, "file")));
     }
     if review.folders.is_empty() {
-        field("files", "the command names none that exists in the project");
+        field("files", "none of the project, so nothing is copied");
     } else if named.is_empty() && review.entry.module.is_none() {
-        field("missing", "no file that the command names exists, so the hook fails at each run");
+        let copy = match &review.status {
+            TrustStatus::Changed(grant) if review.runs_from_copy_of(grant) => {
+                "; until you agree, the trusted copy goes on: put the file back, or take the hook out of the settings"
+            }
+            _ => "",
+        };
+        field(
+            "missing",
+            &format!("no file that the command names exists, so the hook fails at each run{copy}"),
+        );
     }
     for file in &review.data {
         let file = file.display();
@@ -181,7 +190,8 @@ fn with_status(
     if review.more_loading_lines > 0 {
         field("opens", &format!("and {} more", review.more_loading_lines));
     }
-    let stops = if is_guard(review) { "it blocks" } else { "it does not run" };
+    let stops =
+        if is_guard(review) { "it blocks what it matched before," } else { "it does not run" };
     match (&review.in_place, review.digest.is_some()) {
         (Some(why), true) => field(
             "runs",
@@ -562,6 +572,8 @@ pub(crate) enum Match {
     Changed,
     /// It is about an agent's own file, which was not read.
     OfAgent,
+    /// A hook matches, and its copy was changed or is gone.
+    BrokenCopy,
     /// No hook matches.
     None,
 }
@@ -576,7 +588,10 @@ pub(crate) fn grants(
         return "nothing is trusted in this project\n".to_owned();
     }
     let mut out = String::new();
-    for grant in grants {
+    // Later decisions first.
+    let (replaced, current): (Vec<&Grant>, Vec<&Grant>) =
+        grants.iter().copied().partition(|grant| grant.replaced);
+    for grant in current.into_iter().chain(replaced) {
         let (mark, tone, mut note) = match (grant.replaced, fits(grant)) {
             (true, _) => ("-", Tone::Quiet, ", replaced by a later decision".to_owned()),
             (false, Match::Full) => ("✓", Tone::Good, String::new()),
@@ -602,15 +617,26 @@ pub(crate) fn grants(
                     format!(", in a file of {agent}: `{command} --list` compares it"),
                 )
             }
+            (false, Match::None) if grant.is_guard() => {
+                let agree =
+                    ", gone from the settings, and holds until you agree to that with `hook trust`";
+                ("!", Tone::Warning, agree.to_owned())
+            }
             (false, Match::None) => {
                 ("-", Tone::Quiet, ", but it is not in the settings any more".to_owned())
+            }
+            (false, Match::BrokenCopy) => {
+                let restore = ", its copy was changed or is gone: `hook trust` restores it";
+                ("✗", Tone::Bad, restore.to_owned())
             }
         };
         if let Some(digest) = grant.digest.as_deref().and_then(|digest| digest.get(..16)) {
             let _ = write!(note, ", digest {digest}");
         }
-        if grant.in_place.is_some() {
-            note.push_str(", runs in place");
+        match (&grant.in_place, &grant.digest) {
+            (Some(_), _) => note.push_str(", runs in place"),
+            (None, Some(_)) if mark == "✓" => note.push_str(", runs from a copy"),
+            (None, _) => {}
         }
         if grant.strict {
             note.push_str(", strict");

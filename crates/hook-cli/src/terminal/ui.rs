@@ -1,13 +1,12 @@
 //! The host services for hooks with a user at the terminal.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hook_bus::module::StatusLine;
-use hook_json::RawJson;
+use hook_json::{RawJson, opaque_debug};
 use hook_run::{HostCall, HostCallError, HostServices};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -53,11 +52,7 @@ impl TerminalUi {
     }
 }
 
-impl fmt::Debug for TerminalUi {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("TerminalUi").finish_non_exhaustive()
-    }
-}
+opaque_debug!(TerminalUi);
 
 impl HostServices for TerminalUi {
     fn offers(&self, method: &str) -> bool {

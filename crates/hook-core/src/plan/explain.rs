@@ -9,8 +9,7 @@ use super::groups::Group;
 use super::hook::Hook;
 use super::selection::Selection;
 use super::switched_off::SwitchedOff;
-use hook_json::text::PathText;
-use hook_json::text::shortened;
+use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{HookEventName, Matching};
 use hook_settings::matcher::{
     Facts, FilterOutcome, HostDirectories, MatchInput, MatchOutcome, Matcher, Unmatched,
@@ -59,6 +58,8 @@ pub struct ExplainedHook {
     pub hook: Arc<Hook>,
     /// Its index in the plan, if it is in the plan.
     pub plan_index: Option<usize>,
+    /// The rules that match, each with its effect and reason, if it is a file of rules that runs.
+    pub rules: Vec<String>,
     /// Everything that keeps it out of the plan; empty if it is in the plan.
     pub reasons: Vec<NotRun>,
     /// Warnings for its author, such as a matcher that does not compile or exceeds its limits.
@@ -223,6 +224,7 @@ pub(super) fn explain(
         let mut explained = ExplainedHook {
             hook: Arc::clone(hook),
             plan_index: None,
+            rules: Vec::new(),
             reasons: Vec::new(),
             warnings: hook.warnings.clone(),
             hint: hook.matcher.hint(event.row().matching),
@@ -242,6 +244,7 @@ pub(super) fn explain(
                 }
                 if Arc::ptr_eq(&planned.hook, hook) {
                     explained.plan_index = Some(plan_index);
+                    explained.rules = hook.preview(input.event());
                     explained.warnings.extend(planned.warning.clone());
                 } else {
                     explained.reasons.push(NotRun::Duplicate { of: Arc::clone(&planned.hook) });
@@ -263,6 +266,7 @@ pub(super) fn explain(
     hooks.extend(others.into_iter().map(|hook| ExplainedHook {
         hook: Arc::clone(hook),
         plan_index: None,
+        rules: Vec::new(),
         reasons:
             [NotRun::OtherEvent { event: hook.event }].into_iter().chain(obstacles(hook)).collect(),
         warnings: hook.warnings.clone(),

@@ -1,13 +1,14 @@
 //! A registered hook.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::switched_off::SwitchedOff;
+use hook_json::opaque_debug;
 use hook_protocol::event::HookEventName;
+use hook_protocol::event::input::HookInput;
 use hook_protocol::failure::HookFailure;
 use hook_run::{
     CommandIdentity, HookExecutor, HookIdentity, HookSpec, HookStart, TrustCheck, Worker,
@@ -121,6 +122,11 @@ impl Hook {
         self.trust.trusted_hook().is_some_and(|granted| granted.has_changed())
     }
 
+    /// Returns the reason why it fails at each run, if its trusted copy is gone or was changed. Reads the copy.
+    pub fn broken_copy(&self) -> Option<String> {
+        Some(self.trust.trusted_hook()?.copy_failure()?.to_string())
+    }
+
     /// Returns `true` if it runs in turn behind the others of its priority, as hooks of modules do.
     pub fn runs_in_turn(&self) -> bool {
         self.in_turn
@@ -217,6 +223,11 @@ impl Hook {
         self.executor.worker()
     }
 
+    /// Returns what it decides about an input, if it runs nothing for that, as files of rules do.
+    pub(super) fn preview(&self, input: &HookInput) -> Vec<String> {
+        self.executor.preview(input)
+    }
+
     /// Returns how it is started.
     pub fn start(&self) -> HookStart<'_> {
         self.executor.start()
@@ -263,13 +274,4 @@ pub(super) fn trust_check(trust: &Trust, suspended: Option<&Suspension>) -> Trus
     }
 }
 
-impl fmt::Debug for Hook {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Hook")
-            .field("event", &self.event)
-            .field("name", &self.display_name())
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Hook { event, source });

@@ -1,18 +1,17 @@
 //! Construction of hooks from settings, trust and the host's handlers.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::compiled_rules::CompiledRules;
 use super::hook::{Hook, Suspension, trust_check};
 use super::shadowed::Shadowed;
 use super::switched_off::SwitchedOff;
 use super::switches::{Disabled, switched_off};
 use super::trust_decisions::MissingGuard;
 use hook_protocol::event::HookEventName;
-use hook_rules::Rules;
 use hook_run::{
     ExecutorFactory, HandlerHook, HookExecutor, HookIdentity, HookSpec, Runner, Worker, background,
 };
@@ -122,17 +121,21 @@ impl<'f> HookFactory<'f> {
         &self,
         sets: &[RuleSet],
         are_agreed: bool,
-        excepted: &BTreeSet<String>,
+        compiled: &CompiledRules<'_>,
     ) -> impl Iterator<Item = Hook> {
         let set_hooks = move |set: &RuleSet| {
-            let executor = match &set.unreadable {
-                Some(why) => ExecutorFactory::unreadable(&set.name, why),
-                None => {
-                    let rules = Rules::with_exceptions([Arc::clone(&set.file)], excepted);
-                    let project = self.file.project(self.project);
-                    ExecutorFactory::rules(&set.name, Arc::new(rules), project, self.runner.home())
-                }
+            let rules = || {
+                let rules = compiled.of_file(self.file, &set.file, self.project)?;
+                let project = self.file.project(self.project);
+                Some(ExecutorFactory::rules(&set.name, rules, project, self.runner.home()))
             };
+            let executor = match &set.unreadable {
+                None => rules(),
+                Some(_) => None,
+            };
+            let why = set.unreadable.as_deref().unwrap_or("its rules are not compiled");
+            let executor =
+                executor.unwrap_or_else(|| ExecutorFactory::unreadable(&set.name, &why.into()));
             let hook = |event: HookEventName| {
                 let name = Some(set.name.as_str());
                 let source = &self.file.source;
@@ -203,6 +206,7 @@ impl<'f> HookFactory<'f> {
                 Matcher::of(matcher, entry.foreign.as_ref(), matching, entry.fail_behavior)
             }
         };
+        let matcher = matcher.in_project(file.project(self.project));
         let reason = trust.changed_reason().cloned().unwrap_or_default();
         let suspended = changed.map(|_| Suspension::Changed(reason));
         let mut switched_off = self.switched_off(at, entry);
@@ -340,7 +344,8 @@ pub(super) fn missing_guard_hook(guard: &MissingGuard, runner: &Runner) -> Hook 
         description: None,
         source: HookSource::Project,
         location: file.map(Location::of_file),
-        matcher: trusted_matcher(grant, guard.event, guard.foreign.as_ref()),
+        matcher: trusted_matcher(grant, guard.event, guard.foreign.as_ref())
+            .in_project(guard.project()),
         priority: entry.map_or(DEFAULT_PRIORITY, |entry| entry.priority),
         sequential: entry.is_some_and(|entry| entry.sequential),
         in_turn: false,

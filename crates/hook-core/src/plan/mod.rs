@@ -3,6 +3,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `hook` | a registered hook |
+//! | `compiled_rules` | the rules of all files, as one index |
 //! | `hook_factory`, `trust_decisions` | hooks made from settings, the host and trust |
 //! | `wildcard_worker` | workers that declare their hooks themselves |
 //! | `switched_off`, `switches` | switches that disable hooks |
@@ -13,6 +14,7 @@
 //! | `registry` | the registry, for hosts |
 //! | `planning` | the plan of a request, from the registry |
 
+mod compiled_rules;
 mod explain;
 mod groups;
 mod hook;
@@ -32,7 +34,7 @@ mod wildcard_worker;
 pub use explain::{ExplainedHook, Explanation, NotRun};
 pub use groups::{Group, Plan, PlannedHook};
 pub use hook::Hook;
-pub use notices::NOT_TRUSTED;
 pub use registry::{HookListing, HookRegistry};
 pub use switched_off::{Switch, SwitchedOff};
+pub use trust_decisions::NOT_TRUSTED;
 pub use wildcard_worker::WildcardWorker;

@@ -4,13 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::hook::Hook;
-use super::trust_decisions::MissingGuard;
+use super::trust_decisions::{MissingGuard, NOT_TRUSTED};
 use hook_protocol::event::ByEvent;
 use hook_settings::{Diagnostic, Severity};
 use hook_trust::review_command;
-
-/// A part of the notice about hooks that were never trusted.
-pub const NOT_TRUSTED: &str = "not trusted and did not run";
 
 /// Returns the first few errors, without those reported with their hooks, and a count of the rest.
 pub(super) fn settings_errors(

@@ -2,10 +2,10 @@
 //! disables them by name.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::compiled_rules::CompiledRules;
 use super::explain::{Explanation, NotRun, explain};
 use super::hook::Hook;
 use super::hook_factory::{HookFactory, handler_hook, missing_guard_hook};
@@ -117,24 +117,23 @@ fn events_named(names: &[String], events: &Events) -> Vec<HookEventName> {
 }
 
 impl HookRegistry {
-    /// Registers the hooks of all sources, in run order, then the host's handlers. `project` owns
-    /// the hooks that do not come from a project's settings ([`SettingsFile::project`]); `agents` are those
-    /// whose own files were read. An event
-    /// is added to `events` if a trusted guard listens to it and its declaration cannot be read.
+    /// Registers the hooks of all sources, in run order, then the host's handlers. The runner's
+    /// project owns the hooks that do not come from a project's settings ([`SettingsFile::project`]);
+    /// `agents` are those whose own files were read. An event is added to `events` if a trusted guard listens to it and its declaration cannot be read.
     pub fn new(
         files: &[SettingsFile],
         handlers: &[HandlerHook],
         runner: &Runner,
-        project: &Path,
         policy: &TrustPolicy,
         agents: &Agents,
         events: &mut Events,
     ) -> Self {
+        let project = runner.project();
         let mut hooks = Vec::new();
         let mut diagnostics = Vec::new();
         // Indices of diagnostics that their hooks report as warnings, too.
         let mut reported_with_hooks = HashSet::new();
-        let trust_decisions = TrustDecisions::of(files, project, (policy, agents), events);
+        let trust_decisions = TrustDecisions::of(files, runner, (policy, agents), events);
         diagnostics.extend(trust_decisions.problems);
         let unread = files
             .iter()
@@ -154,6 +153,10 @@ impl HookRegistry {
         let unread = unread.into_iter().filter_map(why).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         let excepted = excepted_rules(files.iter().flat_map(|file| &file.rules));
+        // A pack that changed decides nothing.
+        let sound = files.iter().zip(&trust_decisions.packs);
+        let sound = sound.filter(|(_, problem)| !problem.as_ref().is_some_and(|it| it.blocks));
+        let compiled = CompiledRules::of(sound.map(|(file, _)| file), project, &excepted);
         let shadowed = shadowed(files, &trust_decisions.trust, &disabled);
         let mut pack_notices = Vec::new();
         let decided = trust_decisions.trust.into_iter().zip(trust_decisions.packs);
@@ -167,7 +170,7 @@ impl HookRegistry {
                     diagnostics.push(problem.diagnostic);
                     let set =
                         RuleSet::blocking(pack, &reason, events_named(&pack.locked.guards, events));
-                    hooks.extend(factory.rule_hooks(&[set], false, &excepted).map(Arc::new));
+                    hooks.extend(factory.rule_hooks(&[set], false, &compiled).map(Arc::new));
                     continue;
                 }
                 (_, Some(problem)) => {
@@ -191,7 +194,7 @@ impl HookRegistry {
             let are_agreed = !file.rules.is_empty()
                 && file.source == HookSource::Project
                 && policy.agreed_packs(file.project(project)).contains_key(PROJECT_RULES);
-            let rules = factory.rule_hooks(&file.rules, are_agreed, &excepted);
+            let rules = factory.rule_hooks(&file.rules, are_agreed, &compiled);
             hooks.extend(rules.map(Arc::new));
         }
         let missing_guards =

@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::hook::Suspension;
-use super::notices::NOT_TRUSTED;
 use hook_json::text::{PathText, shortened};
 use hook_protocol::event::{EventDefinition, Events, HookEventName, WILDCARD};
+use hook_run::Runner;
 use hook_settings::language::{ForeignCommand, ForeignHook};
 use hook_settings::{
     Agents, Diagnostic, HookEntry, HookSource, Location, PROJECT_RULES, Pack, Rule, SettingsFile,
     Severity, guarded_directories,
 };
 use hook_trust::{Grant, Trust, TrustPolicy, TrustedHook, verify_pack};
+
+/// A part of the notice about hooks and packs that were never trusted.
+pub const NOT_TRUSTED: &str = "not trusted and did not run";
 
 /// The trust decisions about settings.
 pub(super) struct TrustDecisions {
@@ -57,12 +60,13 @@ fn decide_pack(
             let trusted = |entry| Trust::Checked(Arc::new(TrustedHook::of_pack(entry, pack)));
             let replaced = || {
                 let message = format!(
-                    "{} of this project is not the one that you agreed to; that one still holds, too; {}",
+                    "{} of this project is not the one that you agreed to, or is gone; that one still holds, too; {}",
                     pack.title(),
                     match &*pack.name {
                         PROJECT_RULES => "`hook trust` shows the difference".to_owned(),
                         name => format!(
-                            "`hook add` shows and adds the project's, `hook remove {name} --shared` takes it out"
+                            "`hook add` shows and adds the project's, `hook add` with its source and --shared puts back one that is \
+                             gone, `hook remove {name} --shared` takes it out"
                         ),
                     }
                 );
@@ -82,12 +86,12 @@ fn decide_pack(
 }
 
 impl TrustDecisions {
-    /// Decides on all hooks of all projects. `project` is the host's. If an event is unknown
+    /// Decides on all hooks of all projects. If an event is unknown
     /// because its declaration cannot be read, and a trusted guard listens to it, the event is
     /// added to `events`, so that the guard blocks it.
     pub(super) fn of(
         files: &[SettingsFile],
-        project: &Path,
+        runner: &Runner,
         (policy, agents): (&TrustPolicy, &Agents),
         events: &mut Events,
     ) -> Self {
@@ -106,7 +110,7 @@ impl TrustDecisions {
             agents.named.iter().any(|agent| agent.name() == name)
                 || native().any(|file| file.config.agents.iter().any(|agent| agent == name))
         };
-        let projects = projects(files, project, policy);
+        let projects = projects(files, runner, policy);
         let directories: Vec<&Path> = projects.iter().map(|project| &*project.directory).collect();
         let (decided, problems) = policy.open(&directories);
         for (project, trusted) in projects.iter().zip(decided) {
@@ -210,14 +214,14 @@ struct Project {
     files: Vec<usize>,
 }
 
-fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Project> {
+fn projects(files: &[SettingsFile], runner: &Runner, policy: &TrustPolicy) -> Vec<Project> {
     let mut found: Vec<Project> = Vec::new();
     let mut known: HashMap<PathBuf, usize> = HashMap::new();
     for (index, file) in files.iter().enumerate() {
         if file.source != HookSource::Project {
             continue;
         }
-        let directory = file.project(host);
+        let directory = file.project(runner.project());
         let position = *known.entry(directory.to_path_buf()).or_insert_with(|| {
             let directory = directory.to_path_buf();
             found.push(Project { directory, files: Vec::new() });
@@ -231,8 +235,9 @@ fn projects(files: &[SettingsFile], host: &Path, policy: &TrustPolicy) -> Vec<Pr
         && (!found.is_empty() || files.iter().all(|file| file.source != HookSource::Explicit));
     if searches {
         // A deleted settings file takes its guards with it, even one of an outer project.
-        for directory in guarded_directories(host) {
+        for directory in runner.directories().flat_map(guarded_directories) {
             if !known.contains_key(&directory) {
+                known.insert(directory.clone(), found.len());
                 found.push(Project { directory, files: Vec::new() });
             }
         }

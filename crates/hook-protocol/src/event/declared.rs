@@ -12,11 +12,9 @@ use super::matching::Matching;
 use super::merge_strategy::MergeStrategy;
 use super::row::{EventRow, HookEventName, WILDCARD};
 use crate::event::input::BASE_FIELDS;
-use hook_json::JsonObject;
-use hook_json::field;
-use hook_json::fields;
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::text::{is_hidden, nearest, shortened};
+use hook_json::{JsonObject, field, fields};
 
 /// The maximum length of a declared event's name, in bytes.
 const MAX_EVENT_NAME: usize = 64;

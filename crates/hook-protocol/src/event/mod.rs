@@ -20,14 +20,13 @@ mod topic;
 mod typed;
 
 pub use by_event::ByEvent;
-pub use declared::MATCHING_FIELDS;
 pub use declared::{
-    DEFINITION_FIELDS, DeclareError, EVENT_NAME_PATTERN, EventDefinition, Events, MAX_DECLARED,
+    DEFINITION_FIELDS, DeclareError, EVENT_NAME_PATTERN, EventDefinition, Events, MATCHING_FIELDS,
+    MAX_DECLARED,
 };
 pub use matching::Matching;
 pub use merge_strategy::MergeStrategy;
-pub use row::WILDCARD;
-pub use row::{EventRow, HookEventName, ModelPayload};
+pub use row::{EventRow, HookEventName, ModelPayload, WILDCARD};
 pub use table::{Event, EventPayload, events};
 pub use tool_mode::narrow_tool_config;
 pub use topic::Topic;

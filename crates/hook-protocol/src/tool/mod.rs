@@ -26,9 +26,7 @@ pub use file_calls::{
     FileCalls, file_calls, is_expressed_by_file_calls, unreadable_patch, with_patch,
 };
 pub use files::{FileAccess, ToolFiles};
-pub use kind::ToolKind;
-pub use kind::is_mcp_tool_name;
-pub use names::native_name;
-pub use names::{APPLY_PATCH, all_names, is_same_tool, matcher_names, nearest_name};
+pub use kind::{ToolKind, is_mcp_tool_name};
+pub use names::{APPLY_PATCH, all_names, is_same_tool, matcher_names, native_name, nearest_name};
 pub use patch::{MARK, file_headers};
 pub use resolve::resolve_path;

@@ -88,6 +88,7 @@ static TOOLS: [KnownTool; 16] = [
             "ast_edit",
             "edit",
             "MultiEdit",
+            "multiedit",
             "NotebookEdit",
             "StrReplace",
             "delete_line_range",
@@ -173,6 +174,7 @@ static TOOLS: [KnownTool; 16] = [
         aliases: &[
             "TodoWrite",
             "manage_todo_list",
+            "todos",
             "todo_write",
             "todowrite",
             "update_plan",
@@ -182,7 +184,7 @@ static TOOLS: [KnownTool; 16] = [
     KnownTool {
         name: "ask_user",
         kind: ToolKind::Other,
-        aliases: &["AskUserQuestion", "ask_user_question"],
+        aliases: &["AskUserQuestion", "ask_user_question", "question"],
     },
     KnownTool { name: "save_memory", kind: ToolKind::Other, aliases: &[] },
 ];
@@ -195,7 +197,7 @@ impl KnownTool {
 
 impl ToolKind {
     /// Returns the kind of a tool by its name in any known agent.
-    pub fn from_tool_name(name: &str) -> Self {
+    pub(crate) fn from_tool_name(name: &str) -> Self {
         match find_tool(name) {
             Some(tool) => tool.kind,
             None if is_mcp_tool_name(name) => Self::Mcp,

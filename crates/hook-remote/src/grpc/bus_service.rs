@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use hook_bus::journal::JournalFollower;
 use hook_bus::live::ClientServices;
-use hook_bus::wire::JournalFollower;
 use hook_bus::{HookExecutionRequest as BusRequest, HookSystem};
 use hook_json::{ObjectWriter, RawObject};
 use tokio::sync::Semaphore;

@@ -1,12 +1,11 @@
 //! Endpoints of a server, and the connections of its clients.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use hook_json::text::PathText;
 use tokio::io::{AsyncRead, AsyncWrite};

@@ -1,7 +1,6 @@
 //! The server and its connections, one task each.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::pin::pin;
@@ -9,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hook_bus::HookSystem;
+use hook_json::opaque_debug;
 use hyper::rt::Executor;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
@@ -56,7 +56,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// let system = Arc::new(HookSystem::builder(".").build()?);
 /// let token = folder.path().join("token");
 /// let server = GrpcServer::bind(&"127.0.0.1:0".parse()?, None, Some(&token)).await?;
-/// println!("listening on {}; the token is in {}", server.place(), token.display());
+/// println!("listening on {}; the token is in {}", server.endpoint(), token.display());
 /// let stop = CancellationToken::new();
 /// # stop.cancel();
 /// server.serve(&system, &stop).await;
@@ -70,12 +70,7 @@ pub struct GrpcServer {
     keepalive: Duration,
 }
 
-impl fmt::Debug for GrpcServer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let endpoint = self.listener.endpoint();
-        formatter.debug_struct("GrpcServer").field("place", &endpoint).finish_non_exhaustive()
-    }
-}
+opaque_debug!(GrpcServer);
 
 impl GrpcServer {
     /// Listens at an endpoint. A Unix socket is open only to processes of the same user or of root,

@@ -1,6 +1,5 @@
 //! The bus of a fleet's clients.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use hook_bus::{
     PublishedRequest, RemoteServing, Subscription,
 };
 use hook_core::{ProcessedHookResult, StageFailure};
+use hook_json::opaque_debug;
 use hook_protocol::{FailureCode, RequestInput};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::Instant;
@@ -217,15 +217,7 @@ impl NatsBus {
 
 hook_bus::fire_functions!(NatsBus);
 
-impl fmt::Debug for NatsBus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("NatsBus")
-            .field("broker", &self.fleet.broker.to_string())
-            .field("in_flight", &self.served.in_flight())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(NatsBus);
 
 /// The task that receives replies, and cancels requests at engines.
 struct Listener {

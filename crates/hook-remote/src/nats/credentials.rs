@@ -1,10 +1,10 @@
 //! The credentials of a user at the broker.
 
-use std::fmt;
 use std::path::Path;
 
 use async_nats::ConnectOptions;
 use hook_files::regular_file;
+use hook_json::opaque_debug;
 use nkeys::{KeyPair, KeyPairType};
 
 use super::error::NatsError;
@@ -67,11 +67,4 @@ impl Credentials {
     }
 }
 
-impl fmt::Debug for Credentials {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Credentials")
-            .field("public", &self.public_key)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Credentials { public_key });

@@ -21,13 +21,12 @@ use super::credentials::Credentials;
 use super::error::NatsError;
 use super::events::Events;
 use super::fitness::Fitness;
-use super::group;
 use super::message::{self, EngineState};
 use super::options::{Broker, NatsOptions, QUEUE_GROUP};
-use super::own_fleet;
 use super::serving::{Server, send_reply};
 use super::status::Status;
 use super::subjects::is_token;
+use super::{group, own_fleet};
 
 /// The maximum number of unsent short replies, for requests that are rejected or already running.
 const MAX_QUEUED_REPLIES: usize = 8_192;

@@ -1,11 +1,10 @@
 //! The options of a connection to a broker and of requests over it.
 
-use std::fmt;
-use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use async_nats::ServerAddr;
 use hook_json::text::shortened;

@@ -6,9 +6,8 @@ mod hints;
 mod interpret;
 mod noise;
 
-pub(super) use foreign::interpret_foreign;
 #[cfg(feature = "http")]
 pub(super) use foreign::reject_ambiguous;
-pub(super) use foreign::{convert_foreign_answer, interpret_foreign_output};
+pub(super) use foreign::{convert_foreign_answer, interpret_foreign, interpret_foreign_output};
 pub use interpret::Answer;
 pub(super) use interpret::{Ending, interpret};

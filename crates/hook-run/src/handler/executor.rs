@@ -1,10 +1,10 @@
 //! The executor of host functions.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures::FutureExt;
+use hook_json::opaque_debug;
 
 use super::blocking::BlockingHandlers;
 use super::function::{
@@ -62,11 +62,7 @@ impl HandlerHook {
     }
 }
 
-impl fmt::Debug for HandlerExecutor {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HandlerExecutor").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+opaque_debug!(HandlerExecutor { name });
 
 impl HookExecutor for HandlerExecutor {
     fn kind(&self) -> HookKind {

@@ -1,11 +1,11 @@
 //! Hooks that are functions of the host, and their builder.
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use hook_json::opaque_debug;
 
 use super::function::{Function, HandlerError, HandlerResult, ModuleFunction, SessionFunction};
 use crate::live::{CallTarget, FailureListener};
@@ -316,13 +316,4 @@ impl HandlerHook {
     }
 }
 
-impl fmt::Debug for HandlerHook {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("HandlerHook")
-            .field("event", &self.event)
-            .field("name", &self.name)
-            .field("matcher", &self.matcher)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(HandlerHook { event, name, matcher });

@@ -1,13 +1,13 @@
 //! The HTTP client: one POST request on its own connection, and an answer of limited length. It
 //! follows no redirects and uses no proxies, so the input goes only where the settings say.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hook_json::opaque_debug;
 use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{
@@ -47,11 +47,7 @@ pub(crate) struct Client {
     encryption: Mutex<Option<Arc<ClientConfig>>>,
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Client").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Client);
 
 /// The result of a name lookup on a thread.
 struct Resolved {

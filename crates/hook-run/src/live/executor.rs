@@ -1,6 +1,5 @@
 //! Calls of live hooks, from input to answer.
 
-use std::fmt;
 use std::sync::Arc;
 
 use futures::future::{AbortHandle, Abortable, BoxFuture};
@@ -25,7 +24,7 @@ use crate::executor::{
 use crate::running::RunningHooks;
 use crate::worker::Worker;
 use hook_json::text::{escaped_lines, shortened};
-use hook_json::{RawJson, RawObject};
+use hook_json::{RawJson, RawObject, opaque_debug};
 use hook_protocol::event::HookEventName;
 use hook_protocol::event::input::EventInput;
 use hook_protocol::failure::{HookFailure, InvalidAnswer};
@@ -113,11 +112,7 @@ impl LiveExecutor {
     }
 }
 
-impl fmt::Debug for LiveExecutor {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("LiveExecutor").field(&self.hook.label).finish()
-    }
-}
+opaque_debug!(LiveExecutor);
 
 impl HookExecutor for LiveExecutor {
     fn kind(&self) -> HookKind {

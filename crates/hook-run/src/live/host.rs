@@ -56,7 +56,7 @@ pub enum HostCallError {
 
 impl HostCallError {
     /// Returns the error code in messages.
-    pub fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Unsupported { .. } => "unsupported",
             Self::NoCall => "no_call",

@@ -4,7 +4,6 @@
 //! hook's messages in. Either side may disappear at any time.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +13,7 @@ use tokio::time::Instant;
 use super::mailbox::{CallEvent, HostRequest, Mailbox, Refusal};
 use super::message::{CallMessage, HookAnswer, ToHook};
 use crate::slots::SlotQueue;
-use hook_json::{RawJson, RawObject, TooDeep};
+use hook_json::{RawJson, RawObject, TooDeep, opaque_debug};
 use hook_protocol::failure::HookFailure;
 
 /// The maximum number of calls in progress per session and nesting depth.
@@ -266,11 +265,7 @@ impl Default for CallSession {
     }
 }
 
-impl fmt::Debug for CallSession {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("CallSession").finish_non_exhaustive()
-    }
-}
+opaque_debug!(CallSession);
 
 impl State {
     /// Writes a message or queues it for the transport; returns `true` if it was queued.
@@ -459,13 +454,6 @@ impl Shared {
         if let Some(waiting) = self.lock().calls.remove(&call) {
             waiting.mailbox.answer(Err(why));
         }
-    }
-
-    /// Returns the oldest waiting call of a hook.
-    pub(super) fn oldest_of(&self, hook: &str) -> Option<u64> {
-        let state = self.lock();
-        let hook_calls = state.calls.values().filter(|waiting| &*waiting.message.hook == hook);
-        hook_calls.map(|waiting| waiting.message.call).min()
     }
 
     /// Reserves space for a host request, if there is any.

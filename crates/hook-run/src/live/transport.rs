@@ -1,9 +1,9 @@
 //! The end of a session that transports messages.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
+use hook_json::opaque_debug;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::host::HostCallError;
@@ -124,22 +124,13 @@ impl Transport {
         }
     }
 
-    /// Returns the oldest call of a hook that waits for its answer.
-    pub fn oldest_call_of(&self, hook: &str) -> Option<u64> {
-        self.shared.oldest_of(hook)
-    }
-
     /// Closes the transport for a reason.
     pub(crate) fn lost(mut self, why: HookFailure) {
         self.why = Some(why);
     }
 }
 
-impl fmt::Debug for Transport {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Carrier").field("number", &self.number).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Transport { number });
 
 impl Drop for Transport {
     fn drop(&mut self) {

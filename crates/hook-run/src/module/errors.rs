@@ -1,8 +1,9 @@
 //! Listeners for failing handlers whose failure blocks nothing.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use hook_json::opaque_debug;
 
 /// A failure of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,14 +70,6 @@ impl ModuleErrors {
     }
 }
 
-impl fmt::Debug for ModuleErrors {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ModuleErrors").finish_non_exhaustive()
-    }
-}
+opaque_debug!(ModuleErrors);
 
-impl fmt::Debug for ErrorListener {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ErrorListener").finish_non_exhaustive()
-    }
-}
+opaque_debug!(ErrorListener);

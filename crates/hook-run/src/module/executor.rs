@@ -1,6 +1,5 @@
 //! One call of a module's handler.
 
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -14,8 +13,8 @@ use crate::answer::{Answer, interpret_foreign_output};
 use crate::executor::{Execution, HookCall, HookExecutor, HookKind, Run};
 use crate::live::{Clock, Programs, Timers};
 use crate::running::RunningHooks;
-use hook_json::RawObject;
 use hook_json::text::shortened;
+use hook_json::{RawObject, opaque_debug};
 use hook_protocol::failure::{HookFailure, panic_message};
 use hook_settings::language::{ForeignHook, ProcessOutput};
 
@@ -55,11 +54,7 @@ impl ModuleExecutor {
     }
 }
 
-impl fmt::Debug for ModuleExecutor {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("ModuleExecutor").field(&self.hook.label).finish()
-    }
-}
+opaque_debug!(ModuleExecutor);
 
 impl HookExecutor for ModuleExecutor {
     fn kind(&self) -> HookKind {

@@ -1,6 +1,5 @@
 //! The input and output of a module's handler.
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use futures::future::BoxFuture;
 use super::context::HookContext;
 use super::errors::ModuleErrors;
 use super::host_client::ModuleHandle;
-use hook_json::{JsonObject, RawJson, RawObject};
+use hook_json::{JsonObject, RawJson, RawObject, opaque_debug};
 
 /// The return value of a module's handler: an answer, nothing, or an error.
 pub type ModuleReturn = Result<Option<ModuleAnswer>, Box<dyn std::error::Error + Send + Sync>>;
@@ -174,11 +173,4 @@ impl ModuleHandler {
     }
 }
 
-impl fmt::Debug for ModuleHandler {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ModuleHandler")
-            .field("module", &self.module)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(ModuleHandler { module });

@@ -18,6 +18,5 @@ mod process;
 mod state;
 
 pub(crate) use pool::Workers;
-pub(crate) use state::ModuleSpec;
-pub(crate) use state::WorkerSpec;
+pub(crate) use state::{ModuleSpec, WorkerSpec};
 pub use state::{Worker, WorkerDeclaration, WorkerStatus};

@@ -5,10 +5,9 @@
 //! other, `jiti` can redirect an import only to a file, and command lines have a maximum length.
 //! The folder's contents are compared before each start.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::{fs, io};
 
 use super::state::WorkerSpec;
 use crate::live::WorkerModule;

@@ -20,7 +20,7 @@ use crate::live::{CallSession, DroppedAnswers, HookAnswer, MAX_CALLS, WorkerHook
 use crate::report::{Captured, WorkerHistory};
 use crate::slots::SlotQueue;
 use hook_json::text::{OneLine, first_and_last};
-use hook_json::{ObjectWriter, RawJson, RawObject};
+use hook_json::{ObjectWriter, RawJson, RawObject, opaque_debug};
 use hook_protocol::failure::HookFailure;
 use hook_settings::{EnvironmentRules, HookSource, WorkerRules, variables};
 use hook_trust::TrustedHook;
@@ -551,11 +551,7 @@ impl Drop for Worker {
     }
 }
 
-impl fmt::Debug for Worker {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Worker").field(&self.shared.spec.command).finish()
-    }
-}
+opaque_debug!(Worker);
 
 /// Returns the failure of a worker that cannot be called.
 pub(super) fn unavailable(reason: impl Into<String>) -> HookFailure {

@@ -8,8 +8,7 @@ use super::findings::{Finding, Findings, path_of_definition};
 use crate::document::parse_root;
 use crate::matcher::{Matcher, MatcherProblem, names_in};
 use crate::{FailBehavior, MatcherDefinition, Rule, SettingsFile, Severity, TOOL};
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 use hook_protocol::event::{HookEventName, Matching};
 use hook_protocol::tool::{is_mcp_tool_name, native_name, nearest_name};
 

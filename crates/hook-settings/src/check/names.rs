@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
-use super::findings::CheckedFile;
-use super::findings::{Finding, Findings};
+use super::findings::{CheckedFile, Finding, Findings};
 use crate::{HookEntry, HookSource, MatcherDefinition, Rule, SettingsFile, Severity, variables};
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 use hook_protocol::event::HookEventName;
 
 pub(super) fn check(

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::findings::CheckContext;
-use super::findings::{Finding, Findings, path_of, project_of};
+use super::findings::{CheckContext, Finding, Findings, path_of, project_of};
 use crate::language::{ForeignCommand, LaunchContext};
 use crate::{HookEntry, HookSource, Rule, SettingsFile};
 use hook_files::{program, regular_file};
-use hook_json::text::PathText;
-use hook_json::text::shortened;
+use hook_json::text::{PathText, shortened};
 use hook_shell::{
     PROJECT_DIRECTORY, expanded_words, interpreter, is_builtin_or_keyword, leading_variable,
 };

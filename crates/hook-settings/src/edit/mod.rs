@@ -8,9 +8,8 @@
 mod add;
 mod text;
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 pub use add::{NewDefinition, missing_definitions, with_definitions};
 pub(crate) use text::set_hook_enabled;

@@ -1,22 +1,20 @@
 //! A matcher, compiled once when settings are loaded.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::filter::{Filter, FilterOutcome, Unmatched};
 use super::format_list::format_list;
-use super::input::Facts;
+use super::input::{Facts, HostDirectories};
 use super::names::names_in;
-use super::object;
 use super::pattern::{Compiled, RUNS_FOR_EVERYTHING, compile_pattern, consequence, fallback_rule};
-use super::reach;
 use super::rule::{MatchOutcome, MatcherProblem, Rule, TextPattern};
+use super::{object, reach};
 use crate::language::{Calls, ForeignHook, calls};
 use crate::{FailBehavior, MatcherDefinition, Rule as SettingsRule};
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 use hook_protocol::event::Matching;
-use hook_protocol::tool::ToolKind;
-use hook_protocol::tool::native_name;
+use hook_protocol::tool::{ToolKind, native_name};
 
 /// A matcher, compiled once when settings are loaded.
 #[derive(Debug, Clone)]
@@ -26,6 +24,8 @@ pub struct Matcher {
     object: Option<Box<str>>,
     rule: Rule,
     filter: Option<Arc<Filter>>,
+    /// The project in which relative globs begin, if not the host's.
+    project: Option<Arc<str>>,
     /// The foreign hook, whose agent's rules count.
     foreign: Option<Arc<ForeignHook>>,
 }
@@ -77,7 +77,15 @@ impl Matcher {
             Some(MatcherDefinition::Fields(fields)) => Some(fields.to_raw().as_str().into()),
             _ => None,
         };
-        Self { definition, object, rule: Rule::Nothing, filter: None, foreign: None }
+        let rule = Rule::Nothing;
+        Self { definition, object, rule, filter: None, project: None, foreign: None }
+    }
+
+    /// Returns the matcher with relative globs that begin in a project, instead of the host's.
+    pub fn in_project(self, project: &Path) -> Self {
+        let has_paths = self.filter.as_ref().is_some_and(|filter| filter.has_paths());
+        let project = has_paths.then(|| HostDirectories::new(project, None).project().into());
+        Self { project, ..self }
     }
 
     /// Returns the matcher of a hook. A text of a foreign hook is compared by the rules of its
@@ -120,7 +128,8 @@ impl Matcher {
         if self.foreign.as_ref().is_some_and(|foreign| !is_match(foreign)) {
             return FilterOutcome::No(Unmatched::Foreign);
         }
-        self.filter.as_ref().map_or(FilterOutcome::Yes, |filter| filter.check(facts))
+        let project = self.project.as_deref();
+        self.filter.as_ref().map_or(FilterOutcome::Yes, |filter| filter.check(facts, project))
     }
 
     /// Returns a part of the object form, shortened.

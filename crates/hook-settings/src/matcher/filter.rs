@@ -1,15 +1,16 @@
 //! A matcher's conditions on the input: `pathPattern` and `commandPattern`. They are checked for
 //! each request, since plans are cached by the subject alone.
 
+use std::borrow::Cow;
+
 use fancy_regex::{Regex, RegexBuilder};
 use regex_automata::meta;
 use regex_automata::util::syntax;
 
-use super::globs::{Compared, PathForms, PathGlobs};
+use super::globs::{Compared, Directories, PathForms, PathGlobs};
 use super::input::{Facts, Texts};
 use super::pattern::WORK_LIMIT;
-use crate::javascript;
-use crate::{COMMAND_PATTERN, KIND, PATH_PATTERN};
+use crate::{COMMAND_PATTERN, KIND, PATH_PATTERN, javascript};
 use hook_json::text::shortened;
 use hook_protocol::event::input::CallerField;
 use hook_protocol::tool::ToolKind;
@@ -112,8 +113,13 @@ impl Filter {
             && self.callers.is_empty()
     }
 
-    /// Checks the input.
-    pub(crate) fn check(&self, facts: &Facts<'_>) -> FilterOutcome {
+    /// Returns `true` if it compares paths.
+    pub(super) fn has_paths(&self) -> bool {
+        self.paths.is_some()
+    }
+
+    /// Checks the input. Relative globs begin in `project`, by default the host's.
+    pub(crate) fn check(&self, facts: &Facts<'_>, project: Option<&str>) -> FilterOutcome {
         if !self.kinds.is_empty() && !facts.kinds().any(|kind| self.kinds.contains(&kind)) {
             return FilterOutcome::No(Unmatched::Kind);
         }
@@ -128,7 +134,8 @@ impl Filter {
                 Some(_) => return FilterOutcome::No(Unmatched::Caller(*field)),
             }
         }
-        let paths = self.paths.as_ref().map(|globs| (Unmatched::Path, check_paths(globs, facts)));
+        let paths = self.paths.as_ref();
+        let paths = paths.map(|globs| (Unmatched::Path, check_paths(globs, facts, project)));
         let command = || {
             let command = self.command.as_ref()?;
             Some((Unmatched::Command, command.check(facts.commands())))
@@ -189,8 +196,14 @@ impl PartOutcome {
     }
 }
 
-fn check_paths(globs: &PathGlobs, facts: &Facts<'_>) -> PartOutcome {
-    let directories = &facts.directories;
+fn check_paths(globs: &PathGlobs, facts: &Facts<'_>, project: Option<&str>) -> PartOutcome {
+    let directories = &match project {
+        Some(project) if project != facts.directories.project => {
+            let own = facts.directories.clone();
+            Cow::Owned(Directories { project: project.to_owned(), ..own })
+        }
+        _ => Cow::Borrowed(&facts.directories),
+    };
     let matches = |forms: &PathForms| {
         let is = |globs: &super::globs::Globs, compared, unknown| {
             globs.match_path(forms, compared, directories, unknown)

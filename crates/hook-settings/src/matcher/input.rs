@@ -55,6 +55,11 @@ impl MatchInput {
         Self { subject, value, cwd: Arc::clone(&event.cwd), event }
     }
 
+    /// Returns the input of the event.
+    pub fn event(&self) -> &HookInput {
+        &self.event
+    }
+
     /// Returns the text that a tool's name or a trigger is compared with.
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
@@ -76,6 +81,10 @@ impl HostDirectories {
         let home = home.map(std::ffi::OsStr::to_string_lossy);
         let home = home.filter(|home| path::is_absolute(&path::with_slashes(home)));
         Self { project: normal(&project.to_string_lossy()), home: home.map(|home| normal(&home)) }
+    }
+
+    pub(super) fn project(&self) -> &str {
+        &self.project
     }
 
     fn directories(&self, cwd: &str) -> Directories {
@@ -388,15 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn an_input_of_ten_megabytes_is_looked_at_in_good_time() {
-        let long = "x".repeat(10 << 20);
-        let many = |item: &str| vec![item; (10 << 20) / item.len()].join(",");
-        let deep = format!("{}{}", "[".repeat(5 << 20), "]".repeat(5 << 20));
+    fn an_input_of_a_megabyte_is_looked_at_in_good_time() {
+        let long = "x".repeat(1 << 20);
+        let many = |item: &str| vec![item; (1 << 20) / item.len()].join(",");
+        let deep = format!("{}{}", "[".repeat(1 << 19), "]".repeat(1 << 19));
         for json in [
             format!(r#"{{"content":"{long}","path":"a"}}"#),
             format!(r#"{{"path":"{long}","command":"{long}"}}"#),
-            format!(r#"{{"content":"{}","path":"a"}}"#, r"\u002a".repeat(10 << 18)),
-            format!(r#"{{"content":"{}"}}"#, r"*** Add File: a\n".repeat(10 << 16)),
+            format!(r#"{{"content":"{}","path":"a"}}"#, r"\u002a".repeat(1 << 18)),
+            format!(r#"{{"content":"{}"}}"#, r"*** Add File: a\n".repeat(1 << 16)),
             format!(r#"{{"list":[{}]}}"#, many(r#"{"path":"a"}"#)),
             format!(r#"{{"command":[{}]}}"#, many(r#""a""#)),
             format!(r#"{{"paths":[{}]}}"#, many(r#""""#)),

@@ -25,7 +25,6 @@ mod rule;
 
 pub use compiled::Matcher;
 pub use filter::{FilterOutcome, Unmatched};
-pub use input::MatchInput;
-pub use input::{Facts, HostDirectories};
+pub use input::{Facts, HostDirectories, MatchInput};
 pub(crate) use names::names_in;
 pub use rule::{MatchOutcome, MatcherProblem};

@@ -4,8 +4,7 @@ use fancy_regex::{Regex, RegexBuilder};
 
 use super::reach;
 use super::rule::Rule;
-use crate::FailBehavior;
-use crate::javascript;
+use crate::{FailBehavior, javascript};
 use hook_protocol::event::input::MAX_TOOL_NAME;
 
 /// The limit on the work of one match, which is then given up and counts as a match. A lookaround

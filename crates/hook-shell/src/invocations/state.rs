@@ -1,10 +1,10 @@
-//! What is possible at a point of a text: values of variables, directories, functions.
+//! The state at a point of a text, with all that is possible there: values of variables, directories, functions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Argument, UNKNOWN};
+use super::argument::{Argument, UNKNOWN};
 use crate::script::Command;
 
 /// The maximum number of values of a variable.
@@ -17,12 +17,15 @@ pub(super) trait Meaning: Clone + PartialEq + 'static {
 
     /// Returns the meaning that stands for any.
     fn unknown() -> Self;
+
+    /// Returns `true` for the meaning that stands for any.
+    fn is_unknown(&self) -> bool;
 }
 
 /// A value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// That of the environment.
+    /// The value of the environment.
     Initial,
     Unset,
     /// A number that is not known.
@@ -38,6 +41,10 @@ impl Meaning for Value {
 
     fn unknown() -> Self {
         Self::Text(UNKNOWN.to_string())
+    }
+
+    fn is_unknown(&self) -> bool {
+        matches!(self, Self::Text(text) if text.chars().eq([UNKNOWN]))
     }
 }
 
@@ -67,6 +74,10 @@ impl Meaning for Definition {
     fn unknown() -> Self {
         Self::Unknown
     }
+
+    fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown)
+    }
 }
 
 impl Meaning for Option<String> {
@@ -75,11 +86,19 @@ impl Meaning for Option<String> {
     fn unknown() -> Self {
         Some(UNKNOWN.to_string())
     }
+
+    fn is_unknown(&self) -> bool {
+        matches!(self, Some(text) if text.chars().eq([UNKNOWN]))
+    }
 }
 
-/// The possible meanings of names. Copies share the table until one changes.
+/// The possible meanings of a name.
+type Entry<T> = (Rc<str>, Rc<[T]>);
+
+/// The possible meanings of names, sorted by name. Copies share the table until one changes; most texts
+/// have few names.
 #[derive(Debug, Clone)]
-pub(super) struct Table<T>(Rc<HashMap<String, Vec<T>>>);
+pub(super) struct Table<T>(Rc<Vec<Entry<T>>>);
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
@@ -88,70 +107,81 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Meaning> Table<T> {
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(known, _)| (**known).cmp(name))
+    }
+
     pub(super) fn get(&self, name: &str) -> &[T] {
-        self.0.get(name).map_or(T::ABSENT, Vec::as_slice)
+        let entry = self.find(name).ok().and_then(|at| self.0.get(at));
+        entry.map_or(T::ABSENT, |(_, meanings)| meanings)
     }
 
     pub(super) fn set(&mut self, name: &str, meanings: Vec<T>) {
-        if self.get(name) != meanings {
-            Rc::make_mut(&mut self.0).insert(name.to_owned(), meanings);
+        if self.get(name) == meanings {
+            return;
+        }
+        let at = self.find(name);
+        let entries = Rc::make_mut(&mut self.0);
+        match at {
+            Err(at) => entries.insert(at, (name.into(), meanings.into())),
+            Ok(at) => entries[at].1 = meanings.into(),
         }
     }
 
     /// Adds a meaning to those of a name.
     pub(super) fn add(&mut self, name: &str, meaning: T) {
         let mut meanings = self.get(name).to_vec();
-        add(&mut meanings, meaning);
-        self.set(name, meanings);
+        if add(&mut meanings, meaning) {
+            self.set(name, meanings);
+        }
     }
 
     /// Adds a meaning to those of every name that has one.
     pub(super) fn add_to_all(&mut self, meaning: &T, excepted: &HashSet<String>) {
-        for name in self.names() {
-            if !excepted.contains(&name) {
-                self.add(&name, meaning.clone());
+        for (name, _) in Rc::clone(&self.0).iter() {
+            if !excepted.contains(&**name) {
+                self.add(name, meaning.clone());
             }
         }
     }
 
-    fn names(&self) -> Vec<String> {
-        self.0.keys().cloned().collect()
-    }
-
+    /// Adds the meanings in another table; `true` if that is more.
     fn join(&mut self, other: &Self) -> bool {
         if Rc::ptr_eq(&self.0, &other.0) {
             return false;
         }
-        let mut names = self.names();
-        names.extend(other.0.keys().filter(|name| !self.0.contains_key(*name)).cloned());
-        let mut has_changed = false;
-        for name in names {
-            let mut meanings = self.get(&name).to_vec();
-            let mut is_new = false;
-            for meaning in other.get(&name) {
-                is_new |= add(&mut meanings, meaning.clone());
-            }
-            if is_new {
-                self.set(&name, meanings);
-                has_changed = true;
-            }
+        let is_more = |name: &&Rc<str>| {
+            let (before, others) = (self.get(name), other.get(name));
+            !std::ptr::eq(before, others) && others.iter().any(|it| !contains(before, it))
+        };
+        let names = self.0.iter().chain(other.0.iter()).map(|(name, _)| name);
+        let names: Vec<Rc<str>> = names.filter(is_more).cloned().collect();
+        for name in &names {
+            other.get(name).iter().for_each(|meaning| self.add(name, meaning.clone()));
         }
-        has_changed
+        !names.is_empty()
     }
 
     /// Gives up on the names whose meanings are not those of an earlier table.
     fn widen(&mut self, before: &Self) {
-        for name in self.names() {
-            if self.get(&name) != before.get(&name) {
-                self.set(&name, anything());
+        for (name, meanings) in Rc::clone(&self.0).iter() {
+            if **meanings != *before.get(name) {
+                self.set(name, anything());
             }
         }
     }
 }
 
+/// Returns `true` if a meaning is among some, or if these are any.
+fn contains<T: Meaning>(meanings: &[T], meaning: &T) -> bool {
+    let is_anything =
+        || matches!(meanings, [first, rest @ ..] if first.is_unknown() && rest == T::ABSENT);
+    meanings.contains(meaning) || is_anything()
+}
+
 /// Adds a meaning; at the limit, only the unknown one is left.
 fn add<T: Meaning>(meanings: &mut Vec<T>, meaning: T) -> bool {
-    if meanings.contains(&meaning) || *meanings == anything::<T>() {
+    if contains(meanings, &meaning) {
         return false;
     }
     match meanings.len() < MAX_VALUES {
@@ -166,7 +196,7 @@ fn anything<T: Meaning>() -> Vec<T> {
     std::iter::once(T::unknown()).chain(T::ABSENT.iter().cloned()).collect()
 }
 
-/// What is possible at a point of a text.
+/// All that is possible at a point of a text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     pub(super) variables: Table<Value>,
@@ -176,7 +206,7 @@ pub(super) struct State {
     /// Variables that are exported for certain.
     pub(super) exported: Rc<HashSet<String>>,
     /// Working directories; `None` for an unknown one.
-    pub(super) directories: Rc<Vec<Option<String>>>,
+    pub(super) directories: Rc<Vec<Option<Arc<str>>>>,
     /// Lists of positional parameters; `None` for an unknown one.
     pub(super) parameters: Rc<Vec<Option<Vec<Argument>>>>,
     /// `true` if `exec` may have replaced the standard input.

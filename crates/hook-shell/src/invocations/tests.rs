@@ -134,8 +134,27 @@ fn what_is_possible_at_a_point_is_read() {
 }
 
 #[test]
-fn tables_are_sorted() {
-    assert!(starters::is_sorted() && files::is_sorted() && inline::is_sorted());
+fn programs_are_known_with_a_version() {
+    for (called, expected) in [
+        ("git", "git"),
+        ("/opt/git2", "git"),
+        ("bash-5.2", "bash"),
+        ("python3.12", "python3"),
+        ("python4", "python"),
+        ("perl5.36.0", "perl"),
+        ("7z", "7z"),
+        ("sha256sum", "sha256sum"),
+        ("docker-compose", "docker-compose"),
+        ("python3-config", "python3-config"),
+        ("tool2", "tool2"),
+        ("2", "2"),
+        ("", ""),
+    ] {
+        let reading = read(&format!("{called} x"), &directories());
+        let programs: Vec<_> = reading.invocations.iter().map(Invocation::program).collect();
+        assert_eq!(programs, [if called.is_empty() { "x" } else { expected }], "{called}");
+    }
+    assert_eq!(started("bash5 -c 'git2 push'"), ["bash5 -c git2 push", "git2 push"]);
 }
 
 #[test]
@@ -228,6 +247,12 @@ fn files_are_those_that_programs_read_and_write() {
                 "w /code/thing/b/c/a",
             ],
         ),
+        (
+            "docker cp web:/etc/x a; podman container cp -a b web:/x; kubectl cp /c d",
+            vec!["w /code/thing/a", "r /code/thing/b", "r /c", "w /code/thing/d"],
+        ),
+        ("rsync -avt a b", vec!["r /code/thing/a", "w /code/thing/b"]),
+        ("cp -t a b", vec!["w /code/thing/a", "r /code/thing/b"]),
         ("curl http://x/a; cat http://x/a", vec!["r /code/thing/http:/x/a"]),
         ("curl file:///a%62", vec!["r /ab"]),
         ("sed 's/w/b/;w c' d", vec!["r /code/thing/d", "w /code/thing/c"]),
@@ -282,6 +307,9 @@ fn hostile_texts_take_linear_time() {
         "${a:-",
         "case a in a) ",
         "a|",
+        "a&&",
+        "a&",
+        "! ",
         "a;",
         "$'\\",
         "sudo ",

@@ -6,6 +6,7 @@
 //! | `state` | the position in the text, and what could not be read |
 //! | `word` | words: quotes, variables, substitutions |
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -27,12 +28,21 @@ pub struct Script {
     pub unread: Option<&'static str>,
     /// `true` if positions are those in a text of its own, as in backticks.
     pub has_own_text: bool,
+    /// The position of a quote that is not closed.
+    pub open_quote: Option<usize>,
+    /// The positions of `$'…'` and `$"…"`, which not every shell reads as bash does.
+    pub bash_quotes: BTreeSet<usize>,
 }
 
 impl Script {
     /// Parses a text, in time linear in its length.
     pub fn parse(text: &str) -> Self {
         state::Parser::new(text).script()
+    }
+
+    /// Calls a function for each word, and not for those in words.
+    pub(crate) fn each_word(&self, call: &mut dyn FnMut(&Word)) {
+        self.commands.iter().for_each(|command| command.each_word(call));
     }
 }
 
@@ -45,14 +55,12 @@ pub enum Command {
     Pipeline(Vec<Command>),
     /// `! command`
     Negated(Box<Command>),
-    /// `left && right` or `left || right`.
+    /// Commands with `&&` and `||` between them.
     Chain {
         /// The command that runs first.
-        left: Box<Command>,
-        /// `true` for `&&`.
-        if_success: bool,
-        /// The command that the first one decides about.
-        right: Box<Command>,
+        first: Box<Command>,
+        /// The others, each with `true` behind `&&`: what is before it decides whether it runs.
+        rest: Vec<(bool, Command)>,
     },
     /// The commands of a group, a subshell, an `if`, a `while` or a `case`.
     Group {
@@ -83,6 +91,40 @@ pub enum Command {
         /// The body.
         body: Arc<Command>,
     },
+}
+
+impl Command {
+    fn each_word(&self, call: &mut dyn FnMut(&Word)) {
+        let (words, redirects) = match self {
+            Self::Simple(SimpleCommand { assignments, words, redirects, .. }) => {
+                assignments.iter().for_each(|assignment| call(&assignment.value));
+                (&**words, &**redirects)
+            }
+            Self::Pipeline(commands) => {
+                return commands.iter().for_each(|command| command.each_word(call));
+            }
+            Self::Negated(command) => return command.each_word(call),
+            Self::Function { body, .. } => return body.each_word(call),
+            Self::Chain { first, rest } => {
+                first.each_word(call);
+                return rest.iter().for_each(|(_, command)| command.each_word(call));
+            }
+            Self::Group { sections, words, redirects, .. } => {
+                sections.iter().flatten().for_each(|command| command.each_word(call));
+                (&**words, &**redirects)
+            }
+            Self::For { values, body, redirects, .. } => {
+                body.iter().for_each(|command| command.each_word(call));
+                (values.as_deref().unwrap_or_default(), &**redirects)
+            }
+        };
+        words.iter().for_each(&mut *call);
+        for redirect in redirects {
+            if let RedirectTarget::Word(word) = &redirect.target {
+                call(word);
+            }
+        }
+    }
 }
 
 /// A kind of compound command.
@@ -201,6 +243,8 @@ pub enum Part {
         is_quoted: bool,
         /// The operator behind the name, if any.
         operator: Option<Operator>,
+        /// The byte range in the text.
+        range: Range<usize>,
     },
     /// The output of commands: `$(…)` or backticks.
     Substitution {

@@ -30,7 +30,13 @@ impl<'t> Parser<'t> {
             self.at += self.rest().chars().next().map_or(1, char::len_utf8);
         }
         self.finish_documents();
-        Script { commands, unread: self.unread, has_own_text: false }
+        Script {
+            commands,
+            unread: self.unread,
+            has_own_text: false,
+            open_quote: self.open_quote,
+            bash_quotes: self.bash_quotes,
+        }
     }
 
     /// Reads the commands of `$(…)` or `<(…)` after the parenthesis.
@@ -42,7 +48,7 @@ impl<'t> Parser<'t> {
             self.substitutions -= 1;
             self.leave();
         }
-        Script { commands, unread: None, has_own_text: false }
+        Script { commands, ..Script::default() }
     }
 
     /// Parses a text inside of this one that has its own escapes.
@@ -250,26 +256,31 @@ impl<'t> Parser<'t> {
 
     /// Reads pipelines with `&&` and `||` between them.
     fn chain(&mut self) -> Option<Command> {
-        let mut command = self.pipeline()?;
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
         loop {
             let if_success = match (self.peek(), self.peek_at(1)) {
                 (Some(b'&'), Some(b'&')) => true,
                 (Some(b'|'), Some(b'|')) => false,
-                _ => return Some(command),
+                _ => break,
             };
             self.at += 2;
             self.skip_newlines();
-            let Some(right) = self.pipeline() else {
+            let Some(command) = self.pipeline() else {
                 self.mark_unread("it has a syntax error");
-                return Some(command);
+                break;
             };
-            command =
-                Command::Chain { left: Box::new(command), if_success, right: Box::new(right) };
+            rest.push((if_success, command));
         }
+        Some(match rest.is_empty() {
+            true => first,
+            false => Command::Chain { first: Box::new(first), rest },
+        })
     }
 
     fn pipeline(&mut self) -> Option<Command> {
-        let mut commands = Vec::new();
+        let mut first = None;
+        let mut rest = Vec::new();
         let mut is_negated = false;
         loop {
             self.skip_blanks();
@@ -284,7 +295,10 @@ impl<'t> Parser<'t> {
                     self.skip_blanks();
                 }
             }
-            commands.extend(self.command());
+            match &first {
+                None => first = self.command(),
+                Some(_) => rest.extend(self.command()),
+            }
             self.skip_blanks();
             match (self.peek(), self.peek_at(1)) {
                 (Some(b'|'), Some(b'|')) => break,
@@ -298,10 +312,9 @@ impl<'t> Parser<'t> {
             }
             self.skip_newlines();
         }
-        let command = match commands.len() {
-            0 => return None,
-            1 => commands.pop()?,
-            _ => Command::Pipeline(commands),
+        let command = match rest.is_empty() {
+            true => first?,
+            false => Command::Pipeline(first.into_iter().chain(rest).collect()),
         };
         Some(if is_negated { Command::Negated(Box::new(command)) } else { command })
     }
@@ -624,7 +637,8 @@ impl<'t> Parser<'t> {
                     .count();
                 if rest.as_bytes().get(name + 1) == Some(&b'}') { name + 2 } else { 0 }
             }
-            b'<' | b'>' | b'&' => 0,
+            b'<' | b'>' => 0,
+            b'&' if rest.starts_with("&>") => 0,
             _ => return None,
         };
         let behind = rest.get(descriptor..)?;
@@ -748,6 +762,9 @@ fn assignment(word: &Word) -> Option<Assignment> {
         text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let (name, behind) = text.split_at_checked(length)?;
     if name.bytes().next().is_none_or(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    if !(behind.starts_with(['=', '[']) || behind.starts_with("+=")) {
         return None;
     }
     let mut parts = vec![Part::Text { text: behind.to_owned(), is_quoted: false }];

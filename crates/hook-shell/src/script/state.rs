@@ -1,5 +1,6 @@
 //! The state of the parser: where it is in the text, and what it could not read.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::Word;
@@ -53,12 +54,23 @@ pub(super) struct Parser<'t> {
     /// The number of open `$(…)`.
     pub(super) substitutions: usize,
     pub(super) unread: Option<&'static str>,
+    pub(super) open_quote: Option<usize>,
+    pub(super) bash_quotes: BTreeSet<usize>,
     pub(super) pending: Vec<PendingDocument>,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, depth: 0, substitutions: 0, unread: None, pending: Vec::new() }
+        Self {
+            text,
+            at: 0,
+            depth: 0,
+            substitutions: 0,
+            unread: None,
+            open_quote: None,
+            bash_quotes: BTreeSet::new(),
+            pending: Vec::new(),
+        }
     }
 
     pub(super) fn rest(&self) -> &'t str {

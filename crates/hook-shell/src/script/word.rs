@@ -42,7 +42,8 @@ impl Parser<'_> {
     /// Reads a word; `None` if an operator or the end of the text comes next.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.at;
-        let mut parts = Vec::new();
+        // Nearly all words have one part.
+        let mut parts = Vec::with_capacity(1);
         self.parts(End::Word, &mut parts);
         (self.at > start).then(|| Word { parts, range: start..self.at })
     }
@@ -58,7 +59,8 @@ impl Parser<'_> {
         Word { parts, range: start..self.at }
     }
 
-    fn parts(&mut self, end: End, parts: &mut Vec<Part>) {
+    /// Reads the parts of a word; `false` if it has no end.
+    fn parts(&mut self, end: End, parts: &mut Vec<Part>) -> bool {
         let quoted = end.is_quoted();
         // Open parentheses of an arithmetic expression.
         let mut open = 0_usize;
@@ -72,10 +74,10 @@ impl Parser<'_> {
                 (b'(', End::Word) if opens_array(parts) => self.array(parts),
                 // Patterns such as `@(a|b)`.
                 (b'(', End::Word) if opens_pattern(parts) => self.pattern(parts),
-                (_, End::Word) if is_metacharacter(byte) => return,
+                (_, End::Word) if is_metacharacter(byte) => return true,
                 (b'"', End::Quote) | (b'}', End::Brace { .. }) | (b']', End::Bracket) => {
                     self.at += 1;
-                    return;
+                    return true;
                 }
                 (b'(', End::Arithmetic) => {
                     open += 1;
@@ -87,7 +89,7 @@ impl Parser<'_> {
                         Some(b')') => self.at += 1,
                         _ => self.mark_unread("an arithmetic expression has no end"),
                     }
-                    return;
+                    return true;
                 }
                 (b')', End::Arithmetic) => {
                     open -= 1;
@@ -107,9 +109,10 @@ impl Parser<'_> {
             }
         }
         match end {
-            End::Word | End::Text => {}
+            End::Word | End::Text => return true,
             _ => self.mark_unread("a quotation or an expansion has no end"),
         }
+        false
     }
 
     /// Takes plain characters as they are: one at least, and all that follow without a meaning.
@@ -130,7 +133,7 @@ impl Parser<'_> {
         let rest = self.rest();
         let length = rest.as_bytes().iter().position(|byte| *byte == end);
         if length.is_none() {
-            self.mark_unread("a quotation has no end");
+            self.mark_open_quote(self.at.saturating_sub(1));
         }
         let text = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
         self.at += text.len() + usize::from(length.is_some());
@@ -144,9 +147,8 @@ impl Parser<'_> {
             return;
         };
         let is_special = match end {
-            End::Quote | End::Arithmetic | End::Brace { is_quoted: true } => {
-                "$`\"\\\n}".contains(next)
-            }
+            End::Quote | End::Arithmetic => "$`\"\\\n".contains(next),
+            End::Brace { is_quoted: true } => "$`\"\\\n}".contains(next),
             End::Text => "$`\\\n".contains(next),
             End::Word | End::Brace { is_quoted: false } | End::Bracket => true,
         };
@@ -170,11 +172,19 @@ impl Parser<'_> {
         }
     }
 
+    fn mark_open_quote(&mut self, at: usize) {
+        self.mark_unread("a quotation has no end");
+        self.open_quote.get_or_insert(at);
+    }
+
     fn double_quotes(&mut self, parts: &mut Vec<Part>) {
+        let start = self.at;
         self.at += 1;
         let before = parts.len();
         if self.enter() {
-            self.parts(End::Quote, parts);
+            if !self.parts(End::Quote, parts) {
+                self.mark_open_quote(start);
+            }
             self.leave();
         }
         if parts.len() == before {
@@ -187,15 +197,17 @@ impl Parser<'_> {
         let rest = self.rest().as_bytes();
         match rest.get(1) {
             Some(b'\\') if rest.get(2) == Some(&b'\n') => {
-                self.at += 1;
+                self.literal(parts, quoted);
                 self.must_not_continue();
             }
             Some(b'\'') if !quoted => {
+                self.bash_quotes.insert(self.at);
                 self.at += 2;
                 let text = self.ansi_quotes();
                 push_text(parts, &text, true);
             }
             Some(b'"') if !quoted => {
+                self.bash_quotes.insert(self.at);
                 self.at += 1;
                 self.double_quotes(parts);
             }
@@ -222,14 +234,16 @@ impl Parser<'_> {
             Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => {
                 let length = rest.iter().skip(1).take_while(|byte| is_name_byte(**byte)).count();
                 let name = self.rest().get(1..=length).unwrap_or_default().to_owned();
-                self.at += 1 + length;
+                let range = self.at..self.at + 1 + length;
+                self.at = range.end;
                 self.must_not_continue();
-                parts.push(Part::Variable { name, is_quoted: quoted, operator: None });
+                parts.push(Part::Variable { name, is_quoted: quoted, operator: None, range });
             }
             Some(byte) if byte.is_ascii_digit() || b"@*#?$!-".contains(byte) => {
                 let name = char::from(*byte).to_string();
-                self.at += 2;
-                parts.push(Part::Variable { name, is_quoted: quoted, operator: None });
+                let range = self.at..self.at + 2;
+                self.at = range.end;
+                parts.push(Part::Variable { name, is_quoted: quoted, operator: None, range });
             }
             _ => self.literal(parts, quoted),
         }
@@ -237,6 +251,7 @@ impl Parser<'_> {
 
     /// Reads `${…}` after its brace.
     fn braced(&mut self, quoted: bool, parts: &mut Vec<Part>) {
+        let start = self.at.saturating_sub(2);
         self.must_not_continue();
         // `${#x}` and `${!x}`: not the value of the variable.
         let prefix = match self.rest().as_bytes() {
@@ -303,7 +318,8 @@ impl Parser<'_> {
                 })
             }
         };
-        parts.push(Part::Variable { name, is_quoted: quoted, operator });
+        let range = start..self.at;
+        parts.push(Part::Variable { name, is_quoted: quoted, operator, range });
     }
 
     /// Reads the word behind `-`, `=`, `+` or `?`.
@@ -348,10 +364,11 @@ impl Parser<'_> {
 
     /// Reads `$'…'` after its quote.
     fn ansi_quotes(&mut self) -> String {
+        let start = self.at.saturating_sub(1);
         let mut bytes: Vec<u8> = Vec::new();
         loop {
             let Some(next) = self.rest().chars().next() else {
-                self.mark_unread("a quotation has no end");
+                self.mark_open_quote(start);
                 break;
             };
             self.at += next.len_utf8();

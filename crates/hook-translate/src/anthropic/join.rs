@@ -6,8 +6,7 @@ use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
 
 use crate::joined::Joined;
-use crate::json;
-use crate::{TranslateError, Translated, Warning};
+use crate::{TranslateError, Translated, Warning, json};
 
 /// The kinds of deltas that continue a text of the block, and the field of the text in both.
 const TEXT_DELTAS: [(&str, &str); 3] =

@@ -8,9 +8,8 @@ use hook_protocol::model::{LlmMessage, LlmRequest, LlmRole};
 
 use super::messages::Messages;
 use super::{system, tool_choice};
-use crate::json;
 use crate::rewritten::Rewritten;
-use crate::{TranslateError, Translated, Warning};
+use crate::{TranslateError, Translated, Warning, json};
 
 /// The generation settings that hooks see: the stable name and Anthropic's.
 const SHOWN_SETTINGS: [(&str, &str); 4] = [

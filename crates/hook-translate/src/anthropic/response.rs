@@ -8,8 +8,7 @@ use super::block::Blocks;
 use super::usage::Usage;
 use super::{stop_reason, synthetic};
 use crate::distribute::{Portion, distribute, distribute_list};
-use crate::json;
-use crate::{TranslateError, Translated, Warning};
+use crate::{TranslateError, Translated, Warning, json};
 
 /// Translates a response into the stable form.
 pub(crate) fn to_stable_response(response: &RawObject) -> Result<RawObject, TranslateError> {

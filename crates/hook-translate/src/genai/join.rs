@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::{JsonKind, JsonObject, RawJson, RawObject};
 
-use crate::TranslateError;
 use crate::joined::Joined;
-use crate::json;
+use crate::{TranslateError, json};
 
 /// Joins chunks: parts are appended, other fields come from the last chunk that has them.
 pub(crate) fn join_chunks(chunks: &[RawObject]) -> Result<RawObject, TranslateError> {

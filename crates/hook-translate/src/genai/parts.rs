@@ -4,8 +4,7 @@ use hook_json::shape::{ShapeError, read_items, read_json_text};
 use hook_json::{JsonKind, JsonText, JsonWalk, RawJson};
 
 use crate::distribute::{Piece, Portion};
-use crate::parts;
-use crate::{Warning, json};
+use crate::{Warning, json, parts};
 
 /// The parts of one content.
 #[derive(Debug, Default)]

@@ -6,9 +6,8 @@ use hook_protocol::model::LlmRequest;
 
 use super::contents::Contents;
 use super::tool_config;
-use crate::json;
 use crate::rewritten::{Overlaid, Rewritten};
-use crate::{TranslateError, Translated, Warning};
+use crate::{TranslateError, Translated, Warning, json};
 
 /// The generation settings that hooks see.
 const SHOWN_SETTINGS: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];

@@ -6,9 +6,8 @@ use hook_protocol::model::{LlmCandidate, LlmResponse};
 
 use super::candidate::Candidate;
 use crate::alternatives::Alternatives;
-use crate::json;
 use crate::usage::{Usage, UsageNames};
-use crate::{TranslateError, Translated, Warning};
+use crate::{TranslateError, Translated, Warning, json};
 
 const USAGE: UsageNames = UsageNames {
     field: "usageMetadata",

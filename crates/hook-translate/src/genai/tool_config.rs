@@ -4,8 +4,7 @@ use hook_json::shape::{FieldReader, ShapeError};
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::model::ToolConfig;
 
-use crate::json;
-use crate::{TranslateError, Translated};
+use crate::{TranslateError, Translated, json};
 
 const CALLING: &str = "functionCallingConfig";
 

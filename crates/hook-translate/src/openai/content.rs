@@ -3,9 +3,8 @@
 use hook_json::shape::{ShapeError, read_items, read_json_text, read_text};
 use hook_json::{JsonKind, JsonObject, JsonSlice, JsonText, JsonWalk, RawJson};
 
-use crate::Warning;
 use crate::distribute::{Piece, Portion};
-use crate::parts;
+use crate::{Warning, parts};
 
 /// The types of text parts: chat's, and those of the responses API for input and output.
 const TEXT_TYPES: [&str; 3] = ["text", "input_text", "output_text"];

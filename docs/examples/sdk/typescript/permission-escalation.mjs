@@ -6,7 +6,6 @@ import {HookClient} from "hook-sdk";
 const client = new HookClient();
 
 client.registerHook("PermissionRequest", {
-  vocabulary: "native", // A3S has an event of this name, too.
   matcher: {kind: ["shell", "file_write"]},
   config: {failBehavior: "block"},
   handler: async (event, context) => {

@@ -298,7 +298,7 @@ _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
     "hook-call-cancelled": lambda self, message: self.calls.cancel(message),
     "hook-host-result": lambda self, message: self.host_calls.answered(message),
     "hook-host-call": lambda self, message: self.host_services.serve(
-        message, self.triggers.service(message)
+        message, *self.triggers.service(message)
     ),
     "hook-host-call-cancelled": lambda self, message: self.host_services.cancel(message),
     "hook-execution-response": ClientSession._take_response,

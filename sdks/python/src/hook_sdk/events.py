@@ -7,21 +7,13 @@ engine's own words the class from `native_events`, and one of any other event a 
 from __future__ import annotations
 
 from .fields import Fields
+from .hook_event import HookEvent as HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from .registering import Vocabulary
-
-
-class HookEvent(Fields):
-    """One event. An attribute that is not there raises AttributeError; optional ones are None."""
-
-    session_id: str
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({dict.__repr__(self)})"
 
 
 class A3sEvent(HookEvent):

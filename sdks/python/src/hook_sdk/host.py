@@ -12,7 +12,7 @@ from .calls import invoke
 from .errors import HookConnectionError, HostCallError, ValueNotSendable
 from .lines import error_text, failure_text, text_of
 from .requests import run_token
-from .threads import Threads
+from .threads import Threads, lent
 from .worker_calls import host_result
 
 HostService = Callable[[dict[str, Any]], object]
@@ -38,7 +38,8 @@ class HostCalls:
         self._waiting[number] = answer
         try:
             self._send({"type": "hook-host-call", **asked})
-            return host_result(await answer)
+            with lent():
+                return host_result(await answer)
         finally:
             self._waiting.pop(number, None)
 
@@ -75,10 +76,16 @@ class HostServices:
         """The methods that are offered."""
         return sorted(self._services)
 
-    def serve(self, message: dict[str, Any], of_trigger: HostService | None = None) -> None:
+    def serve(
+        self,
+        message: dict[str, Any],
+        of_trigger: HostService | None = None,
+        context: contextvars.Context | None = None,
+    ) -> None:
         """A `hook-host-call` of the server's. Raises HookProtocolError where it has no id.
 
         `of_trigger` is the function of the trigger that the call is part of: triggers bound it.
+        It runs in a copy of `context`, that of the trigger's caller: its session, for example.
         """
         number, method = text_of(message, "hostCallId"), text_of(message, "method")
         if of_trigger is None and len(self._tasks) >= MAX_SERVED:
@@ -89,7 +96,7 @@ class HostServices:
         params = params if isinstance(params, dict) else {}
         # What the service asks is asked on behalf of the hook that waits for it.
         token = message.get("runToken")
-        context = contextvars.copy_context()
+        context = contextvars.copy_context() if context is None else context.copy()
         context.run(run_token.set, token if isinstance(token, str) else None)
         serving = self._serve(number, method, params, of_trigger)
         task = context.run(asyncio.get_running_loop().create_task, serving)
@@ -140,14 +147,14 @@ class HostServices:
             answer = _error("cancelled", error_text(error))  # The service did that by itself.
         except HostCallError as error:  # What it says by that is its answer.
             answer = _error(error.code, error.message)
-        except Exception as error:
+        except BaseException as error:  # Else nobody would hear of its end.
             answer = self._failed(method, "failed", error)
         try:
             self._answer(number, answer)
         except ValueNotSendable as error:
             self._answer(number, self._failed(method, "invalid_result", error))
 
-    def _failed(self, method: str, code: str, error: Exception) -> dict[str, Any]:
+    def _failed(self, method: str, code: str, error: BaseException) -> dict[str, Any]:
         self._report(f"the host service {method} failed: {failure_text(error)}")
         return _error(code, error_text(error))
 

@@ -107,8 +107,16 @@ def text_of(message: dict[str, Any], name: str) -> str:
 
 def error_text(error: BaseException) -> str:
     """An exception in one line, as an answer's `error` says it."""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return said[:2000]
+    name, said = type(error).__name__, message_of(error)
+    return (name if said == name else f"{name}: {said}")[:2000]
+
+
+def message_of(error: BaseException) -> str:
+    """The text of an exception; its type's name where it has none, or cannot say it."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
 
 
 def failure_text(error: BaseException) -> str:

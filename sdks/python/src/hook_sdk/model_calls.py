@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import HookError, HookProtocolError, HostCallError
+from .lines import message_of
 from .outcomes import (
     Answered,
     Blocked,
@@ -158,9 +159,11 @@ class ModelCall:
                 if not is_inspected:
                     self._show(Chunk(chunk))
                 await self._client.send_chunk(self._message["triggerId"], chunk)
-        except Exception as error:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
             self._error = error
-            raise HostCallError("failed", str(error) or type(error).__name__) from error
+            raise HostCallError("failed", message_of(error)) from error
         return {}
 
     def _on_part(self, message: dict[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .events import HookEvent
 from .fields import Fields
+from .hook_event import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

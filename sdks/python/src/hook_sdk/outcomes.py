@@ -92,6 +92,8 @@ class Ran(_Outcome[ToolResult]):
     """The value that the function returned."""
     is_changed: bool = False
     """Whether `result` is another than the function's: then `value` is not for the model."""
+    raised: BaseException | None = None
+    """What the function raised, where hooks left its failure as it is."""
 
 
 @dataclass(frozen=True, kw_only=True)

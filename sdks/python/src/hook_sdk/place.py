@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-_FOLDERS = ("modules", "pre", "post")
+_FOLDERS = ("modules", "rules", "pre", "post")
 """The folders of `.hooks` in which hooks are found without settings."""
 
 
@@ -17,8 +16,8 @@ def nearest_project(
 ) -> str | os.PathLike[str]:
     """The project of a folder: itself, or the nearest one around it that has hooks in `.hooks`.
 
-    The search goes up from where the folder really is, and ends with the root of its repository,
-    the home, or a folder of another owner. Without a project it is the folder itself.
+    The search goes up from where the folder really is, and ends with the home or before a folder of
+    another owner. Without a project it is the folder itself.
     """
     if _has_hooks(Path(folder)):
         return folder
@@ -26,7 +25,7 @@ def nearest_project(
     home = environment.get("HOME", "")
     last = Path(os.path.realpath(home)) if os.path.isabs(home) else None
     owners = {os.geteuid(), _owner(inner)}
-    while inner not in (last, inner.parent) and not _is_repository(inner):
+    while inner not in (last, inner.parent):
         inner = inner.parent
         # What another owner has is neither the user's nor the project's.
         if _owner(inner) not in owners:
@@ -39,7 +38,8 @@ def nearest_project(
 def _has_hooks(project: Path) -> bool:
     """Whether there are settings or hook files. What cannot be read counts, as it does for the engine."""
     hooks = project / ".hooks"
-    return exists(hooks / "settings.json") or any(_has_entries(hooks / it) for it in _FOLDERS)
+    has_file = any(exists(hooks / it) for it in ("settings.json", "packs.lock"))
+    return has_file or any(_has_entries(hooks / it) for it in _FOLDERS)
 
 
 def _has_entries(folder: Path) -> bool:
@@ -71,22 +71,6 @@ def _owner(folder: Path) -> int | None:
         return folder.stat().st_uid
     except OSError:
         return None
-
-
-def _is_repository(folder: Path) -> bool:
-    """A repository has a `.git`: a folder with a HEAD, or the file of a worktree or submodule."""
-    git = folder / ".git"
-    try:
-        return not stat.S_ISDIR((git / "HEAD").lstat().st_mode)
-    except OSError:
-        pass
-    try:
-        if not git.is_file():
-            return False
-        with git.open("rb") as file:
-            return file.read(8) == b"gitdir: "
-    except OSError:
-        return False
 
 
 def socket_of(project: str | os.PathLike[str], environment: Mapping[str, str]) -> Path | None:

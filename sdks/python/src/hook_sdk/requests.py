@@ -12,13 +12,17 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .errors import HookError, HookProtocolError
+from .errors import HookConnectionError, HookError, HookProtocolError
+from .threads import lent
 
 run_token: contextvars.ContextVar[str | None] = contextvars.ContextVar("run_token", default=None)
 """What tells the server that a request is part of another one."""
 
 DOUBT_SECONDS = 30.0
 """How long requests may still wait after a line that was no message, and may have been theirs."""
+
+LATE_SECONDS = 2.0
+"""How long after a request's deadline its response may come: the server keeps the deadline."""
 
 
 class Requests:
@@ -42,6 +46,7 @@ class Requests:
         self._given_up: collections.deque[str] = collections.deque(maxlen=4096)
         self._doubts: set[asyncio.TimerHandle] = set()
         self.doubt_seconds = DOUBT_SECONDS
+        self.late_seconds = LATE_SECONDS
 
     async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Sends a request and waits for its response. Cancelled, it ends the request's hooks."""
@@ -55,16 +60,27 @@ class Requests:
         self._waiting[number] = answer
         try:
             self._send({"type": self._kind, **message})
-            return await answer
+            deadline = message.get("deadlineMs")
+            with lent():
+                if deadline is None:
+                    return await answer
+                await asyncio.wait((answer,), timeout=deadline / 1000 + self.late_seconds)
+            if answer.done():
+                return answer.result()
+            self._give_up(number)
+            raise HookConnectionError(f"the server did not answer within {deadline} ms")
         except asyncio.CancelledError:
-            self._given_up.append(number)
-            try:
-                self._send({"type": self._cancel, self._id_field: number})
-            except HookError:
-                pass  # The server is gone, and its hooks with it.
+            self._give_up(number)
             raise
         finally:
             del self._waiting[number]
+
+    def _give_up(self, number: str) -> None:
+        self._given_up.append(number)
+        try:
+            self._send({"type": self._cancel, self._id_field: number})
+        except HookError:
+            pass  # The server is gone, and its hooks with it.
 
     def answered(self, message: dict[str, Any]) -> None:
         """A response. Raises HookProtocolError for one that nothing waits for."""

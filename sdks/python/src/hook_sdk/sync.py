@@ -37,6 +37,7 @@ from .outcomes import (
     ToolOutcome,
     Whole,
 )
+from .threads import settable
 from .tool_calls import current_session, unasked_tool
 from .turns import Session, Turn
 
@@ -76,7 +77,8 @@ class HookClient:
         )
         """The client that this one drives, on its own thread."""
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self.thread: threading.Thread | None = None
+        """The thread of that, once it has begun."""
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -114,9 +116,10 @@ class HookClient:
 
     def close(self) -> None:
         """Ends the connection and the client's thread. A second call does nothing."""
+        refuse_own_thread(self.thread)
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
-            loop, thread = self._loop, self._thread
+            loop, thread = self._loop, self.thread
         if was_closed or loop is None or thread is None:
             return
         asyncio.run_coroutine_threadsafe(self.inner.close(), loop).result()
@@ -136,10 +139,10 @@ class HookClient:
                 raise HookClosedError("the client was closed")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
+                self.thread = threading.Thread(
                     target=self._run, args=(self._loop,), name="hook-client", daemon=True
                 )
-                self._thread.start()
+                self.thread.start()
             return self._loop
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -157,15 +160,24 @@ class HookClient:
             loop.close()
 
 
+def refuse_own_thread(thread: threading.Thread | None) -> None:
+    """Raises RuntimeError on a client's own thread, which would wait for itself for ever."""
+    if threading.current_thread() is thread:
+        raise RuntimeError(
+            "an async handler cannot wait for its own client's thread: make it a plain function"
+        )
+
+
 class Caller:
     """A thread that waits for the client's, and meanwhile runs what is to run on it."""
 
     def __init__(self, of: HookClient) -> None:
-        self._loop = of.loop()
+        self._loop, self._thread = of.loop(), of.thread
         self._work: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
 
     def wait(self, make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Runs a coroutine on the client's thread; its result. An interrupt cancels it first."""
+        refuse_own_thread(self._thread)
         tasks: list[asyncio.Task[Result]] = []
 
         def start() -> None:
@@ -205,7 +217,7 @@ class Caller:
             if error is None:
                 result.set_result(value)
             else:
-                result.set_exception(error)
+                result.set_exception(settable(error))
 
         def work() -> bool:
             value, failure = None, None

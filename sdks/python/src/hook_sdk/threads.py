@@ -4,11 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextlib
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .errors import HookError
+
+
+def settable(error: BaseException) -> BaseException:
+    """Returns an error for a future, which takes no StopIteration."""
+    return HookError("StopIteration") if isinstance(error, StopIteration) else error
+
+
+@contextlib.contextmanager
+def lent() -> Iterator[None]:
+    """Does not count a function's thread while it waits here: the answer may need a thread, too."""
+    function = _function.get()
+    if function is not None:
+        function.wait(1)
+    try:
+        yield
+    finally:
+        if function is not None:
+            function.wait(-1)
+
+
+class _Function:
+    """A function on a thread, and the number of answers of the server that it waits for."""
+
+    def __init__(self, change_limit: Callable[[int], None]) -> None:
+        self._change_limit, self._lock, self._waits = change_limit, threading.Lock(), 0
+
+    def wait(self, change: int) -> None:
+        with self._lock:
+            before, self._waits = self._waits, self._waits + change
+            is_changed = (before == 0) != (self._waits == 0)
+        if is_changed:
+            self._change_limit(change)
+
+
+_function: contextvars.ContextVar[_Function | None] = contextvars.ContextVar(
+    "function", default=None
+)
 
 
 class Threads:
@@ -18,7 +56,7 @@ class Threads:
     """
 
     def __init__(self, limit: int) -> None:
-        """`limit`: how many run at once; further ones wait for their turn."""
+        """`limit`: how many run at once, not counting those that wait for hooks themselves."""
         self._limit = limit
         self._lock = threading.Condition()
         self._waiting: collections.deque[Callable[[], None]] = collections.deque()
@@ -37,6 +75,7 @@ class Threads:
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
+        context.run(_function.set, _Function(self._change_limit))
         result: asyncio.Future[object] = loop.create_future()
         begun = left = finished = False
 
@@ -49,9 +88,7 @@ class Threads:
             if error is None:
                 result.set_result(value)
             else:
-                # A future takes no StopIteration.
-                is_stop = isinstance(error, StopIteration)
-                result.set_exception(HookError("StopIteration") if is_stop else error)
+                result.set_exception(settable(error))
 
         def work() -> None:
             nonlocal begun, finished
@@ -99,15 +136,27 @@ class Threads:
             if self._abandoned >= self._limit:
                 raise HookError(f"all {self._limit} threads are in handlers that did not return")
             self._waiting.append(work)
-            if self._idle >= len(self._waiting) or self._count >= self._limit:
-                self._lock.notify()
-                return
-            self._count += 1
+            self._grow()
+
+    def _change_limit(self, change: int) -> None:
+        with self._lock:
+            self._limit += change
+            self._grow()
+
+    def _grow(self) -> None:
+        """Wakes a thread for what waits, or starts one; called with the lock."""
+        if self._idle >= len(self._waiting) or self._count >= self._limit:
+            self._lock.notify()
+            return
         threading.Thread(target=self._serve, name="hook-handler", daemon=True).start()
+        self._count += 1
 
     def _serve(self) -> None:
         while True:
             with self._lock:
+                if self._count > self._limit:
+                    self._count -= 1
+                    return
                 self._idle += 1
                 self._lock.wait_for(lambda: self._waiting or self._closed)
                 self._idle -= 1

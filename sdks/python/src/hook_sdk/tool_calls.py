@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
+import dataclasses
 import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from .errors import HookError, HookProtocolError, HostCallError
+from .lines import message_of
 from .outcomes import (
     Blocked,
     Ran,
@@ -48,18 +51,22 @@ async def execute_tool(
     ends the hooks and the tool, and returns when both have ended.
     """
     started, value, sent = False, None, None
+    raised: BaseException | None = None
 
     async def tool_run(params: dict[str, Any]) -> object:
-        nonlocal started, value, sent
+        nonlocal started, value, sent, raised
         tool_input = params.get("tool_input")
         if not isinstance(tool_input, dict):
             raise HookProtocolError("the server sent no arguments for the tool")
         started = True
-        value = sent = None
+        value = sent = raised = None
         try:
             value = await client.invoke(run, tool_input, f"the result of the tool {call.tool_name}")
-        except Exception as error:
-            raise HostCallError("failed", str(error) or type(error).__name__) from error
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            raised = error
+            raise HostCallError("failed", message_of(error)) from error
         sent = tool_result(value)
         return sent.to_wire()
 
@@ -67,7 +74,12 @@ async def execute_tool(
     message = trigger_message("tool", given, session, deadline_ms)
     try:
         result = await client.trigger(message, {"tool.run": tool_run})
-        return _outcome(result, value, sent)
+        outcome = _outcome(result, value, sent)
+        if isinstance(outcome, Ran) and raised is not None:
+            text = message_of(raised)
+            if outcome.result == ToolResult(text, error=text):
+                return dataclasses.replace(outcome, raised=raised)
+        return outcome
     except HookError as error:
         return unasked_tool(call, started, error)
 

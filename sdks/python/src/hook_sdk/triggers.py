@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -51,10 +52,12 @@ class Triggers(Requests):
             raise HookProtocolError("the result of a trigger is no object")
         return result
 
-    def service(self, message: dict[str, Any]) -> Service | None:
-        """The function for a host call of a trigger; None for a call of something else."""
+    def service(self, message: dict[str, Any]) -> tuple[Service | None, contextvars.Context | None]:
+        """The function for a host call of a trigger, and the context of the trigger's caller."""
         trigger = self._under_way.get(str(message.get("triggerId")))
-        return trigger.service(message.get("method")) if trigger is not None else None
+        if trigger is None:
+            return None, None
+        return trigger.service(message.get("method")), trigger.context
 
     def chunk(self, message: dict[str, Any]) -> None:
         """A part of a model's answer. One that comes after its trigger's end is dropped."""
@@ -73,6 +76,7 @@ class _Trigger:
 
     def __init__(self, services: Mapping[str, Service], on_part: Part | None) -> None:
         self._services, self.on_part = services, on_part
+        self.context = contextvars.copy_context()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_over = False
 

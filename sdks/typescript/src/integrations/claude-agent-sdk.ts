@@ -37,7 +37,7 @@ export function claudeHooks(client: HookClient): Record<ClaudeEvent, Matcher[]> 
     const event = input.hook_event_name as ClaudeEvent;
     try {
       const {stdout, stderr, exitCode, warnings} = await client.bridge("claude", event, input, {signal});
-      for (const warning of warnings) client.onProblem(warning);
+      client.reportWarnings(warnings);
       if (exitCode === 2) return refusal(event, stderr.trim());
       if (stderr !== "") client.onProblem(stderr.trim());
       if (exitCode !== 0) return refusal(event, `hooks could not be asked (${exitCode}): ${stderr.trim()}`);

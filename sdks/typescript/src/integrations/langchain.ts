@@ -7,12 +7,13 @@ import {createMiddleware} from "langchain";
 import {HookError} from "../errors.js";
 import {agentTurn, endTurn} from "../triggers/agent.js";
 import {callModel} from "../triggers/model.js";
-import type {Scope, TriggerOptions} from "../triggers/scope.js";
+import type {TriggerOptions} from "../triggers/options.js";
+import type {Scope} from "../triggers/scope.js";
 import {executeTool} from "../triggers/tool.js";
 import type {ToolResult} from "../triggers/tool.js";
 import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts} from "./chat.js";
 import type {ChatRequest} from "./chat.js";
-import {HookRefusal, Run} from "./shared.js";
+import {HookRefusal, Run, promptOf} from "./shared.js";
 import type {IntegrationOptions} from "./shared.js";
 
 export {HookRefusal};
@@ -33,14 +34,15 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
     beforeAgent: {
       canJumpTo: ["end"],
       hook: async ({messages}, runtime) => {
-        const prompt = messages.at(-1);
-        if (!prompt || prompt.getType() !== "human") return;
-        const turn = await agentTurn(run.scope, textOfMessage(prompt), optionsOf(runtime));
+        const prompt = messages.findLast((message) => message.getType() === "human");
+        const asked = prompt ? textOfMessage(prompt) : "";
+        const turn = await agentTurn(run.scope, asked, optionsOf(runtime));
         run.tell(turn);
         if (turn.error) throw turn.error;
         if (turn.outcome !== "proceed") return {messages: [answerWith(turn.reason, true)], jumpTo: "end" as const};
-        if (turn.prompt === textOfMessage(prompt)) return;
-        return {messages: [withText(prompt, turn.prompt)]};
+        const given = promptOf(turn);
+        if (given === asked) return;
+        return {messages: [prompt ? withText(prompt, given) : new HumanMessage(given)]};
       },
     },
     wrapModelCall: async (request, handler) => {

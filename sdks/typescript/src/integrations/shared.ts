@@ -6,6 +6,7 @@ import {join} from "node:path";
 
 import type {HookClient} from "../client.js";
 import {HookError} from "../errors.js";
+import {ModelContext} from "../triggers/scope.js";
 import type {Scope} from "../triggers/scope.js";
 import type {ToolOutcome, ToolResult} from "../triggers/tool.js";
 
@@ -18,6 +19,9 @@ export interface IntegrationOptions {
 /** A hook refused, or has the agent stop: `blocked` or `stopped`. */
 export class HookRefusal extends HookError {}
 
+/** The problems of each client that were reported. */
+const reported = new WeakMap<HookClient, Set<string>>();
+
 /** One run of an agent, until hooks stop it. */
 export class Run {
   readonly scope: Scope;
@@ -25,6 +29,8 @@ export class Run {
   readonly #onMessage: (text: string) => void;
   /** A hook's reason to stop the agent; no model and no tool is called from then on. */
   stopped: string | undefined;
+  /** The stopped agent's answer was given: what comes now is another run. */
+  isOver = false;
 
   constructor(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]) {
     this.scope = scope;
@@ -33,16 +39,40 @@ export class Run {
     warnOfVersion(library, majors, (text) => this.client.onProblem(text));
   }
 
+  /** A run with a context of its own, which keeps what hooks say for the model's next request. */
+  static ofItsOwn(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]): Run {
+    const own = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
+    return new Run(own, options, library, majors);
+  }
+
   /** Tells the user what hooks have to say. */
   tell(outcome: {warnings: string[]; forUser?: string; messageForUser?: string}): void {
-    for (const warning of outcome.warnings) this.client.onProblem(warning);
+    this.client.reportWarnings(outcome.warnings);
     const text = outcome.forUser ?? outcome.messageForUser;
     if (text !== undefined) this.#onMessage(text);
+  }
+
+  /** Reports a problem, once for each client. */
+  report(problem: string): void {
+    const problems = reported.get(this.client) ?? new Set();
+    reported.set(this.client, problems);
+    if (problems.size !== problems.add(problem).size) this.client.onProblem(problem);
   }
 
   /** @throws HookRefusal `stopped` once a hook has had the agent stop. */
   check(): void {
     if (this.stopped !== undefined) throw new HookRefusal("stopped", this.stopped);
+  }
+
+  /**
+   * Returns the answer of an agent that a hook has stopped.
+   *
+   * @throws HookRefusal `stopped` where the agent had it: it is not the answer to another prompt.
+   */
+  lastAnswer(): string | undefined {
+    if (this.isOver) throw new HookRefusal("stopped", `hooks have stopped this agent (${this.stopped}): each run needs its own hooks`);
+    this.isOver = this.stopped !== undefined;
+    return this.stopped;
   }
 
   /**
@@ -67,14 +97,19 @@ export function textOfContent(content: ToolResult["llmContent"]): string {
   return content.map((part) => (typeof (part as {text?: unknown})?.text === "string" ? (part as {text: string}).text : JSON.stringify(part))).join("\n");
 }
 
-const warned = new Set<string>();
+/** The prompt that hooks left, behind the message that a hook puts before it. */
+export function promptOf({prompt, message}: {prompt: string; message?: Record<string, unknown>}): string {
+  const content = message?.["content"];
+  return content === undefined ? prompt : `${textOfContent(typeof content === "string" ? content : [content].flat())}\n\n${prompt}`;
+}
+
+const checked = new Set<string>();
 
 /** Warns once of a version of a library that this package was not tested with. */
 export function warnOfVersion(library: string, majors: readonly number[], warn: (text: string) => void): void {
-  if (warned.has(library)) return;
+  if (checked.size === checked.add(library).size) return;
   const version = versionOf(library);
   if (version === undefined || majors.includes(Number.parseInt(version, 10))) return;
-  warned.add(library);
   warn(`${library} ${version} was not tested with this version of hook-sdk, but major versions ${majors.join(" and ")}`);
 }
 

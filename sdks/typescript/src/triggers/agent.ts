@@ -6,7 +6,8 @@ import type {HookClient} from "../client.js";
 import type {HookError} from "../errors.js";
 import {asyncDispose} from "../temporary.js";
 import {ModelContext, decided, within} from "./scope.js";
-import type {Advice, InnerScope, Outcome, Scope, SessionFields, TriggerOptions} from "./scope.js";
+import type {SessionFields, TriggerOptions} from "./options.js";
+import type {Advice, InnerScope, Outcome, Scope} from "./scope.js";
 
 type Fields = Record<string, unknown>;
 

@@ -4,7 +4,8 @@ import {HookError, textOf} from "../errors.js";
 import {isObject} from "../messages.js";
 import {untilAborted} from "../signals.js";
 import {decided, within} from "./scope.js";
-import type {Outcome, Scope, TriggerOptions} from "./scope.js";
+import type {TriggerOptions} from "./options.js";
+import type {Outcome, Scope} from "./scope.js";
 import type {TriggerLink} from "./running.js";
 
 /** The SDK in whose form requests and responses are (docs/model-sdks.md). */

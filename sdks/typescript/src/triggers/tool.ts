@@ -4,7 +4,8 @@ import {HookError, textOf} from "../errors.js";
 import {prepare} from "../json.js";
 import {isObject} from "../messages.js";
 import {decided, within} from "./scope.js";
-import type {Outcome, Scope, TriggerOptions} from "./scope.js";
+import type {TriggerOptions} from "./options.js";
+import type {Outcome, Scope} from "./scope.js";
 
 /** A model's call of a tool. */
 export interface ToolCallInput {

@@ -431,8 +431,7 @@ pub(super) fn refusal(agent: &str, act: Act, answer: &Value) -> Option<String> {
             (answer["decision"] == "deny" || answer["decision"] == "block", &answer["reason"])
         }
         (Act::Prompt, "cursor") => (answer["continue"] == false, &answer["user_message"]),
-        // Its output is dropped.
-        (Act::Prompt, "copilot") => (false, &Value::Null),
+        (Act::Prompt, "copilot") => (answer["handled"] == true, &answer["responseContent"]),
         (Act::Prompt, "vscode") if answer["continue"] == false => (true, &answer["stopReason"]),
         (Act::End, "cursor") => {
             (answer["followup_message"].is_string(), &answer["followup_message"])

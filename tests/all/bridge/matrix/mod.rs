@@ -69,7 +69,8 @@ fn expected(agent: &str, file: &HookFile, act: Act, input: &Input) -> Option<Exp
     }
 }
 
-/// Whether a guard of the language can refuse it (docs/agents, "What it obeys").
+/// Whether a guard of the language can refuse it (docs/agents, "What it obeys"). Exit code 2 refuses no prompt of
+/// Copilot's.
 fn can_refuse(language: &str, act: Act) -> bool {
     !matches!(act, Act::Start | Act::Edited) && (act, language) != (Act::Prompt, "copilot")
 }
@@ -413,8 +414,6 @@ fn patched(
 fn refused_wrong(agent: &str, act: Act, reason: &str, finished: &Finished) -> Option<String> {
     let answered = answer(finished);
     let is_right = match (agent, act, finished.status) {
-        // It has no such answer; its user sees the reason.
-        ("copilot", Act::Prompt, 0) => answered.is_null() && finished.stderr.contains(reason),
         // Exit code 2 blocks, with what stands on standard error.
         ("vscode", Act::Prompt, 2) => answered.is_null() && finished.stderr.contains(reason),
         (.., 0) => refusal(agent, act, &answered).is_some_and(|its| its.contains(reason)),

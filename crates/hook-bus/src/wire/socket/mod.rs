@@ -31,7 +31,7 @@ use super::client::{ClientEnd, serve_until_disconnected};
 use super::line_budget::{ClientBudget, LineBudget};
 use super::message::refused_line;
 use crate::system::HookSystem;
-pub use default_path::default_socket_path;
+pub use default_path::{default_socket_path, sockets_with_saved_guards};
 pub use error::SocketError;
 use system::Accepted;
 #[cfg(unix)]

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hook_agents::{Agent, PROJECT_SEARCH, WindowsShell, windows_word};
+use hook_agents::{Agent, PROJECT_SEARCH, USER_START, WindowsShell, windows_word};
 use hook_files::user_folders::home;
+use hook_json::text::PathText;
 
 use super::scope::Scope;
 use crate::render;
@@ -28,12 +29,54 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
         return windows_command(binary, agent, event, scope);
     }
     match scope {
+        Scope::User if agent.can_refuse(event) => user_command(binary, agent, event),
         Scope::User => {
             let binary = render::shell_word(&binary.to_string_lossy());
             format!("{binary} bridge {} {event}", agent.name())
         }
         Scope::Project => project_command(binary, agent, event),
     }
+}
+
+/// Returns a command for any POSIX shell that refuses by itself if the binary is gone and the user or the project has a
+/// guard, since most agents go on where a command is missing.
+fn user_command(binary: &Path, agent: &Agent, event: &str) -> String {
+    let folder = binary.parent().unwrap_or(Path::new("/")).to_string_lossy();
+    let reason = format!(
+        "hook is not at {} any more, so that guards cannot be asked: install it again, or take this entry out",
+        binary.shown()
+    );
+    format!(
+        r#"{USER_START}{}{}; }}; exec "$_h/hook" bridge {} {event}"#,
+        render::shell_word(&folder),
+        format_args!("{} || {{ _r=; {}", BINARY_MARKERS.1, guard_script(agent, event, &reason)),
+        agent.name(),
+    )
+}
+
+/// Returns the part that refuses if a file of the user, or of the project from the agent's folder up to `$_r`, has a
+/// guard: a hook, a rule, or a pack with one of them. More than 200 files, one of a mebibyte and one that cannot be read
+/// are taken to have one, so that the agent is answered in time.
+fn guard_script(agent: &Agent, event: &str, reason: &str) -> String {
+    let refusal = agent.refuse_without_hook(event, reason);
+    let answer = match refusal.stdout.as_str() {
+        "" => String::new(),
+        answer => format!("printf '%s\\n' {}; ", render::shell_word(answer)),
+    };
+    format!(
+        concat!(
+            r#"set +f; _c="${{XDG_CONFIG_HOME:-$HOME/.config}}/hooks"; _d=$(pwd -P); _n=0; while :; do "#,
+            r#"for _f in "$_c"/* "$_c"/*/* "$_d"/.hooks/* "$_d"/.hooks/*/*; do [ -f "$_f" ] || continue; "#,
+            r#"_n=$((_n + 1)); {{ [ $_n -gt 200 ] || [ ! -r "$_f" ] || "#,
+            r#"[ $(head -c 1048576 "$_f" | wc -c) -ge 1048576 ] || head -c 1048576 "$_f" | tr -d '\n' | "#,
+            r#"grep -qE 'failBehavior[^,}}]*block|\[\[rule\]\]|"guards": *\[ *"'; }} && "#,
+            r#"{{ {answer}echo {reason} >&2; exit {code}; }}; done; "#,
+            r#"[ "$_d" = "$_r" ] || [ -z "$_d" ] && break; _d=${{_d%/*}}; done"#
+        ),
+        answer = answer,
+        reason = render::shell_word(&refusal.stderr),
+        code = refusal.code,
+    )
 }
 
 /// Returns a command for the way in which the agent runs commands on Windows. A project's finds
@@ -88,16 +131,11 @@ fn project_command(binary: &Path, agent: &Agent, event: &str) -> String {
 
 /// Returns the part that runs if `hook` is missing.
 fn missing_binary_script(agent: &Agent, event: &str) -> String {
-    // Searches from the agent's folder up to the project's.
-    let guarded = concat!(
-        r#"set +f; _d=$(pwd -P); while :; do "#,
-        r#"cat "$_d"/.hooks/* "$_d"/.hooks/*/* 2>/dev/null | tr -d '\n' | "#,
-        r#"grep -qE 'failBehavior[^,}]*block' && "#,
-        r#"{ echo 'hook is not installed here, so that the guards of this project cannot be asked: "#,
-        r#"install it first' >&2; exit 2; }; "#,
-        r#"[ "$_d" = "$_r" ] || [ -z "$_d" ] && break; _d=${_d%/*}; done; "#,
-    );
-    let guarded = if agent.can_refuse(event) { guarded } else { "" };
+    const REASON: &str = "hook is not installed here, so that the guards of this project cannot be asked: install it first";
+    let guarded = match agent.can_refuse(event) {
+        true => format!("{}; ", guard_script(agent, event, REASON)),
+        false => String::new(),
+    };
     // Such an agent shows standard error as an answer each time, so once per session is enough.
     let is_silent = !agent.reads_standard_error() || event == "SessionStart";
     let warning = match is_silent {
@@ -124,7 +162,8 @@ fn written_folder(binary: &Path) -> Option<String> {
 
 /// Returns the binary that such a command names, if any. A project's command may find another one.
 pub(super) fn binary_of(command: &str) -> Option<PathBuf> {
-    if let Some((_, rest)) = command.split_once(BINARY_MARKERS.0) {
+    let of_project = || Some(command.split_once(BINARY_MARKERS.0)?.1);
+    if let Some(rest) = command.strip_prefix(USER_START).or_else(of_project) {
         let word = render::last_shell_word(rest.split_once(BINARY_MARKERS.1)?.0)?;
         let folder = match word.strip_prefix('~') {
             Some(below) => home()?.join(below.trim_start_matches('/')),

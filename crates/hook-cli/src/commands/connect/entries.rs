@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 use super::command::{binary_of, command};
 use super::installed::LastCalls;
 pub(crate) use super::scope::Scope;
+use super::scripts;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::installation::Installation;
+use crate::render;
 
 /// The entries of `hook connect` in one settings file of an agent.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ enum EntryStatus {
     Other,
     /// The binary that the entries call does not exist.
     Missing(PathBuf),
+    /// The agent refuses the file, for this mistake.
+    Refused(String),
 }
 
 impl Entries {
@@ -45,18 +49,33 @@ impl Entries {
         match &self.status {
             EntryStatus::Current => None,
             EntryStatus::Other => {
-                Some("it calls another binary than this one: connect it again".to_owned())
+                Some("it calls another binary, or is not the command that this one writes: connect it again".to_owned())
             }
             EntryStatus::Missing(binary) => {
                 let binary = binary.shown();
                 Some(format!("it calls {binary}, which is not there: connect it again"))
             }
+            EntryStatus::Refused(mistake) => {
+                let title = self.agent.title();
+                Some(format!("{title} runs no hook of this file: {mistake}; correct it"))
+            }
         }
     }
 
-    /// Returns `true` if the called binary does not exist, so that no hook runs.
+    /// Returns the command that repairs stale entries, or shows the place of the mistake that has them
+    /// refused.
+    pub(crate) fn repair_command(&self) -> String {
+        match &self.status {
+            EntryStatus::Refused(_) => {
+                format!("hook check {}", render::shell_word(&self.file.to_string_lossy()))
+            }
+            _ => format!("hook connect {} --scope {}", self.agent.name(), self.scope.as_str()),
+        }
+    }
+
+    /// Returns `true` if no hook runs: the called binary does not exist, or the agent refuses the file.
     pub(crate) fn is_broken(&self) -> bool {
-        matches!(self.status, EntryStatus::Missing(_))
+        matches!(self.status, EntryStatus::Missing(_) | EntryStatus::Refused(_))
     }
 
     /// Returns a summary in one line.
@@ -88,8 +107,17 @@ impl Entries {
 /// Returns the entries of an agent.
 pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entries {
     let file = file_of(agent, scope, context).unwrap_or_default();
-    let bytes = regular_file::read(&file, MAX_LINE as u64).unwrap_or_default();
-    let commands = agent.connections(&String::from_utf8_lossy(&bytes)).unwrap_or_default();
+    let text = || {
+        let bytes = regular_file::read(&file, MAX_LINE as u64).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let (commands, refusal) = match agent.writes_scripts() {
+        true => (scripts::commands(agent, &file), None),
+        false => {
+            let text = text();
+            (agent.connections(&text).unwrap_or_default(), agent.refusal(&text))
+        }
+    };
     let installation = Installation::current().ok();
     let lasting = installation.as_ref().and_then(Installation::lasting_path);
     let binary = lasting.clone().unwrap_or_default();
@@ -97,11 +125,14 @@ pub(crate) fn of(agent: &'static Agent, scope: Scope, context: &Context) -> Entr
         |(event, known): &(String, String)| *known == command(&binary, agent, event, scope);
     let calls_this_build =
         || installation.zip(lasting.as_ref()).is_some_and(|(this, lasting)| this.is_at(lasting));
-    let missing = commands.iter().filter_map(|(_, command)| binary_of(command));
-    let status = match missing.into_iter().find(|binary| !binary.exists()) {
-        Some(gone) => EntryStatus::Missing(gone),
-        None if commands.iter().all(is_current) && calls_this_build() => EntryStatus::Current,
-        None => EntryStatus::Other,
+    let mut binaries = commands.iter().filter_map(|(_, command)| binary_of(command));
+    let status = match (refusal, binaries.find(|binary| !binary.exists())) {
+        (Some(mistake), _) => EntryStatus::Refused(mistake),
+        (None, Some(gone)) => EntryStatus::Missing(gone),
+        (None, None) if commands.iter().all(is_current) && calls_this_build() => {
+            EntryStatus::Current
+        }
+        (None, None) => EntryStatus::Other,
     };
     Entries { agent, scope, file, commands, status }
 }
@@ -133,6 +164,14 @@ pub(crate) fn file_of(agent: &Agent, scope: Scope, context: &Context) -> Result<
         );
         return Err(CommandError::Usage(text));
     };
+    if cfg!(windows) && agent.writes_scripts() {
+        let text = format!(
+            "{} wants PowerShell scripts on Windows, which are not written; have its own call `hook bridge {} EVENT`",
+            agent.title(),
+            agent.name()
+        );
+        return Err(CommandError::Usage(text));
+    }
     match scope {
         Scope::Project => match entry.in_project {
             Some(file) => path_in_project(context.project(), file),

@@ -9,6 +9,7 @@ use hook_agents::{Agent, Program, compare_versions, version_in};
 use hook_bus::bridge::BridgeState;
 use hook_files::program;
 use hook_files::user_folders::home;
+use hook_protocol::timestamp_in_seconds;
 use hook_settings::language::Language;
 use tokio::process::Command;
 
@@ -21,7 +22,7 @@ const TRANSCRIPT_DELAY: Duration = Duration::from_secs(15 * 60);
 /// An agent's program in `PATH`.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    pub(crate) program: &'static Program,
+    pub(crate) program: Program,
     pub(crate) path: PathBuf,
 }
 
@@ -48,19 +49,27 @@ impl Installed {
     }
 }
 
-/// Returns the remark that an installed agent is not of the version that its table was checked with, if so.
-pub(crate) async fn version_remark(agent: &Agent) -> Option<String> {
-    let checked = agent.program()?.checked?;
-    let version = Installed::find(agent)?.version().await?;
-    let relation = match compare_versions(&version, checked) {
-        Ordering::Equal => return None,
-        Ordering::Less => "older",
-        Ordering::Greater => "newer",
-    };
+/// Returns remarks about the version of an installed agent: what it lacks at these events, and that it is not the
+/// version that the agent's table was checked with.
+pub(crate) async fn version_remarks(agent: &Agent, events: &[&str]) -> Vec<String> {
+    let Some(installed) = Installed::find(agent) else { return Vec::new() };
+    let Some(version) = installed.version().await else { return Vec::new() };
     let title = agent.title();
-    Some(format!(
-        "{title} {version} is {relation} than {checked}, with which it was checked that it obeys"
-    ))
+    let missing = agent.missing_in(&version, events).into_iter();
+    let missing = missing.map(|(since, what)| {
+        format!("{title} {version} is older than {since}, which is the first that has {what}")
+    });
+    let checked = installed.program.checked.and_then(|checked| {
+        let relation = match compare_versions(&version, checked) {
+            Ordering::Equal => return None,
+            Ordering::Less => "older",
+            Ordering::Greater => "newer",
+        };
+        Some(format!(
+            "{title} {version} is {relation} than {checked}, with which it was checked that it obeys"
+        ))
+    });
+    missing.chain(checked).collect()
 }
 
 /// The last calls of a connected agent.
@@ -84,8 +93,7 @@ impl LastCalls {
 
     /// Returns the time of the last call for programs.
     pub(crate) fn last_timestamp(&self) -> Option<String> {
-        let last = jiff::Timestamp::try_from(self.last?).ok()?;
-        Some(last.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        self.last.map(timestamp_in_seconds)
     }
 
     /// Returns a summary in a few words.

@@ -7,8 +7,7 @@ use hook_settings::language::Language;
 use hook_settings::{Agents, load};
 
 use crate::commands::connect::entries::{self, Entries, Scope};
-use crate::commands::connect::installed;
-use crate::commands::connect::{losses, record};
+use crate::commands::connect::{installed, losses, record};
 use crate::context::Context;
 use crate::render::{Finding, Health, Section, counted, plural};
 
@@ -21,7 +20,7 @@ pub(super) async fn files(context: &Context) -> Section {
     };
     let known = Agents::known(hook_agents::languages());
     let all = Agents { named: known.known.all().collect(), ..known };
-    let found = all.with_files(Vec::new(), context.project());
+    let found = all.with_files(Vec::new(), [context.project()]);
     let findings = found.iter().filter_map(|source| {
         let language = source.language?;
         let file = load(source)?;
@@ -67,8 +66,13 @@ pub(super) async fn connections(context: &Context) -> Section {
         if let Some(silence) = entries.last_calls().silence(agent, &entries.file) {
             findings.push(Finding::new(Health::Bad, agent.title(), silence).fix(&*verify));
         }
-        if let Some(remark) = installed::version_remark(agent).await {
-            findings.push(Finding::new(Health::Warning, agent.title(), remark).fix(verify));
+        let events: Vec<&str> = entries.commands.iter().map(|(event, _)| event.as_str()).collect();
+        for remark in installed::version_remarks(agent, &events).await {
+            let fix = match agent.can_be_tried() {
+                true => verify.clone(),
+                false => format!("update {}", agent.title()),
+            };
+            findings.push(Finding::new(Health::Warning, agent.title(), remark).fix(fix));
         }
     }
     Section {
@@ -126,8 +130,7 @@ async fn unreviewed(context: &Context) -> Vec<Finding> {
 /// Returns the finding about an agent's entries in one file.
 fn connection(entries: &Entries, context: &Context) -> Finding {
     let subject = format!("{} ({})", entries.agent.title(), entries.scope.as_str());
-    let command =
-        format!("hook connect {} --scope {}", entries.agent.name(), entries.scope.as_str());
+    let command = entries.repair_command();
     if entries.stale().is_some() {
         let health = if entries.is_broken() { Health::Bad } else { Health::Warning };
         return Finding::new(health, subject, entries.line()).fix(command);

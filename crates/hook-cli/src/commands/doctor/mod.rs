@@ -90,7 +90,9 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     if !context.json() {
         let hooks = system.hooks().unwrap_or_default();
         let run = hooks.iter().filter(|hook| hook.enabled && hook.trusted).count();
-        printer.text(&render::diagnosis(findings(), hooks.len(), run, printer)).await?;
+        let counts = (hooks.len(), run);
+        let is_asked = connect::is_any_connected(context);
+        printer.text(&render::diagnosis(findings(), counts, is_asked, printer)).await?;
     }
     Ok(status)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hook_bus::recording::{Recording, SlowHook};
+use hook_record::recording::{Recording, SlowHook};
 
 use crate::commands::trace::read_recording;
 use crate::error::Result;

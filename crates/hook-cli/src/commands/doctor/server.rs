@@ -72,8 +72,9 @@ fn unknown_finding(
 ) -> Finding {
     let subject = path.shown().to_string();
     match (has_same_settings, only_defaults) {
-        (false, true) => Finding::new(Health::Warning, subject, why)
-            .fix("have it read them again (SIGHUP, or `hook-reload`)"),
+        (false, true) => Finding::new(Health::Warning, subject, why).fix(
+            "the next call of an agent has it read them again; so do SIGHUP and `hook-reload`",
+        ),
         // With other settings named, this is expected.
         (false, false) => Finding::new(Health::Absent, subject, why),
         (true, _) => Finding::new(

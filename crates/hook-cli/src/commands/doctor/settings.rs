@@ -9,8 +9,7 @@ use hook_settings::{HookSource, Rule, SettingsFile, SettingsSource, Severity};
 
 use super::twins::Twins;
 use crate::context::Context;
-use crate::render::counted;
-use crate::render::{Finding, Health, Section};
+use crate::render::{Finding, Health, Section, counted};
 
 pub(super) fn section(context: &Context, checked: &[CheckedFile]) -> Section {
     let findings = context.sources().iter().map(|source| file(source, checked)).collect();

@@ -1,14 +1,13 @@
 //! The trust store, and the trust of the project's hooks.
 
 use hook_bus::HookSystem;
-use hook_json::text::PathText;
-use hook_json::text::one_line;
-use hook_settings::{HookSource, Rule, Severity};
+use hook_json::text::{PathText, one_line};
+use hook_settings::{FailBehavior, HookSource, Rule, Severity};
 
 use super::settings::OtherWriters;
+use crate::commands::packs::forgotten;
 use crate::context::{Context, Untrusted};
-use crate::render::counted;
-use crate::render::{Finding, Health, Section};
+use crate::render::{Finding, Health, Section, counted};
 
 pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let mut findings = vec![store(context)];
@@ -42,11 +41,23 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
         let review = context.review_command(agents);
         findings.push(finding.fix(format!("`{review}` shows what would run and asks")));
     }
+    for listing in hooks.iter().filter(|listing| listing.enabled && listing.trusted) {
+        let hook = &listing.hook;
+        let Some(why) = hook.broken_copy() else { continue };
+        let subject = format!("hook {}", one_line(hook.display_name()));
+        let effect = if hook.fail_behavior == FailBehavior::Block { "blocks" } else { "fails at" };
+        let detail = format!("{effect} {}: {why}", hook.event);
+        findings.push(Finding::new(Health::Bad, subject, detail).fix("`hook trust` restores it"));
+    }
     for hook in blocking {
         let hook = &hook.hook;
         let why = hook.suspension().unwrap_or_default();
         let subject = format!("guard {}", one_line(hook.display_name()));
-        findings.push(Finding::new(Health::Bad, subject, format!("blocks {}: {why}", hook.event)));
+        findings.push(Finding::new(
+            Health::Bad,
+            subject,
+            format!("blocks the calls of {} that it was trusted for: {why}", hook.event),
+        ));
     }
     if let Ok(registry) = system.registry() {
         let lost_guards = registry.lost_guards().iter();
@@ -56,7 +67,8 @@ pub(super) fn section(context: &Context, system: &HookSystem) -> Section {
     let diagnostics = system.diagnostics().unwrap_or_default();
     let of_packs = diagnostics
         .into_iter()
-        .filter(|problem| matches!(problem.rule, Rule::PackNotAdded | Rule::PackChanged));
+        .filter(|problem| matches!(problem.rule, Rule::PackNotAdded | Rule::PackChanged))
+        .chain(forgotten(context));
     findings.extend(of_packs.map(|problem| {
         let health =
             if problem.severity == Severity::Error { Health::Bad } else { Health::Warning };

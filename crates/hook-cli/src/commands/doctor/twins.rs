@@ -44,7 +44,7 @@ impl Twins {
         let known = Agents::known(hook_agents::languages());
         let all = Agents { named: known.known.all().collect(), ..known };
         let mut files = context.settings_files().unwrap_or_default();
-        for file in all.with_files(Vec::new(), context.project()).iter().filter_map(load) {
+        for file in all.with_files(Vec::new(), [context.project()]).iter().filter_map(load) {
             if files.iter().all(|other| other.path != file.path) {
                 files.push(file);
             }

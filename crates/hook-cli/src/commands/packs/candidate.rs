@@ -3,10 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use hook_agents::languages;
 use hook_files::regular_file;
 use hook_json::text::{one_line, shortened};
+use hook_protocol::timestamp_in_seconds;
 use hook_rules::RuleFile;
 use hook_settings::{
     Agents, FailBehavior, LockedPack, Pack, RuleSet, SettingsFile, SettingsSource, Severity,
@@ -99,8 +101,7 @@ impl Candidate {
         let mut files: Vec<RuleFile> =
             settings.rules.iter().map(|set| RuleFile::clone(&set.file)).collect();
         files.iter_mut().for_each(RuleFile::check);
-        let (tests, failures) =
-            play(files.into_iter().map(Arc::new), &hook_rules::test_directories());
+        let (tests, failures) = play(files.into_iter().map(Arc::new));
         self.tests = tests;
         for failure in failures {
             if !self.problems.iter().any(|known| known.contains(&failure)) {
@@ -142,7 +143,7 @@ impl Candidate {
             version: self.manifest.version.clone(),
             digest: self.files.digest.clone(),
             guards,
-            added: format!("{:.0}", jiff::Timestamp::now()),
+            added: timestamp_in_seconds(SystemTime::now()),
         }
     }
 
@@ -291,7 +292,7 @@ pub(super) fn source_of(name: &str, folder: &Path) -> SettingsSource {
     let pack = Pack::new(name, &LockedPack::default(), None);
     let source = SettingsSource::of_pack(Pack { folder: folder.to_path_buf(), ..pack });
     Agents::known(languages())
-        .with_files(vec![source.clone()], folder)
+        .with_files(vec![source.clone()], [folder])
         .into_iter()
         .next()
         .unwrap_or(source)

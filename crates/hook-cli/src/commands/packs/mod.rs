@@ -3,24 +3,25 @@
 
 mod candidate;
 mod git;
+mod list;
 mod owner;
 mod source;
 mod template;
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use hook_json::text::{one_line, shortened};
 use hook_rules::packs::PACKS;
-use hook_settings::{LockedPack, Pack};
+use hook_settings::{Diagnostic, Location, LockedPack, Pack, Rule};
 use hook_trust::PackFiles;
 use serde_json::json;
 
+pub(crate) use self::list::list;
+
 use self::candidate::Candidate;
 use self::owner::Owner;
-use self::source::{BUILT_IN, Fetched, Source};
+use self::source::{Fetched, Source};
 use super::{confirms, remark_reload, test};
 use crate::context::Context;
 use crate::error::{CommandError, Result};
@@ -154,6 +155,23 @@ enum AuthorAction {
     },
 }
 
+/// Returns a problem for each pack that was added and that the user's lock does not name any more.
+pub(crate) fn forgotten(context: &Context) -> Vec<Diagnostic> {
+    let owner = Owner::of(context, false).ok();
+    // A lock that cannot be read is a problem of its own.
+    let names = owner.and_then(|owner| Some((owner.forgotten().ok()?, owner.lock_path())));
+    let (names, lock) = names.unwrap_or_default();
+    let problem = |name: &String| {
+        let name = one_line(name);
+        let message = format!(
+            "the pack {name} was added, but this lock does not name it any more: nothing of it runs; \
+             `hook add` with its source adds it again, `hook remove {name}` removes its copy"
+        );
+        Diagnostic::new(Rule::PackForgotten, Location::of_file(&lock), message)
+    };
+    names.iter().map(problem).collect()
+}
+
 pub(crate) async fn add(
     arguments: &AddArguments,
     context: &Context,
@@ -214,7 +232,7 @@ async fn add_one(
             return Ok(false);
         }
         if known.digest == locked.digest && owner.is_complete(&name, known)? {
-            show_added(("there already:", owner.is_project()), &candidate, known, printer).await?;
+            show_added(("there already:", reach(owner, false)), &candidate, known, printer).await?;
             return Ok(true);
         }
     }
@@ -285,14 +303,27 @@ async fn install(
             return Ok(false);
         }
     }
+    let is_known = owner.lock()?.packs.contains_key(name);
     owner.record(name, locked)?;
     let done = if before.is_some() { "updated" } else { "added" };
-    show_added((done, owner.is_project()), candidate, locked, printer).await?;
+    let is_in_lock = is_known && before.is_none();
+    show_added((done, reach(owner, !is_in_lock)), candidate, locked, printer).await?;
     Ok(true)
 }
 
+/// Returns for whom a pack was added. `is_new` if the lock was written.
+fn reach(owner: &Owner, is_new: bool) -> &'static str {
+    match (owner.is_project(), is_new) {
+        (true, true) => {
+            "for this project; commit .hooks/packs.lock, and others add it by `hook add`"
+        }
+        (true, false) => "for you in this project, whose .hooks/packs.lock names it",
+        (false, _) => "for all your projects",
+    }
+}
+
 async fn show_added(
-    (done, shared): (&str, bool),
+    (done, reach): (&str, &str),
     candidate: &Candidate,
     locked: &LockedPack,
     printer: &mut Printer,
@@ -305,12 +336,8 @@ async fn show_added(
     let view = (object, |printer: &Printer| {
         let about =
             PACKS.iter().find(|pack| pack.name == name).map(|pack| format!(": {}", pack.about));
-        let owner = match shared {
-            true => "for this project; commit .hooks/packs.lock, and others add it by `hook add`",
-            false => "for all your projects",
-        };
         format!(
-            "{} {} {owner}{}\n",
+            "{} {} {reach}{}\n",
             printer.paint(Tone::Good, done),
             printer.paint(Tone::Strong, name),
             about.unwrap_or_default()
@@ -435,7 +462,7 @@ async fn update_one(
         )));
     }
     if candidate.files.digest == known.digest && owner.is_complete(name, known)? {
-        show_added(("up to date:", owner.is_project()), &candidate, known, printer).await?;
+        show_added(("up to date:", reach(owner, false)), &candidate, known, printer).await?;
         return Ok(true);
     }
     if let (Some(before), Some(now)) = (&known.commit, &fetched.commit)
@@ -479,66 +506,6 @@ pub(crate) async fn remove(
     }
     remark_reload(context, printer).await;
     Ok(status)
-}
-
-pub(crate) async fn list(context: &Context, printer: &mut Printer) -> Result {
-    let mut added: BTreeMap<String, Vec<(&str, LockedPack, &str)>> = BTreeMap::new();
-    for (shared, whose) in [(false, "you"), (true, "project")] {
-        let Ok(owner) = Owner::of(context, shared) else { continue };
-        for (name, locked) in owner.lock()?.packs {
-            let state = match owner.is_complete(&name, &locked)? {
-                true => "added",
-                false if shared => "not added by you, `hook add` does",
-                false => "changed or gone, `hook add` restores it",
-            };
-            added.entry(name).or_default().push((whose, locked, state));
-        }
-    }
-    let names = PACKS.iter().map(|pack| pack.name).chain(added.keys().map(String::as_str));
-    let names: std::collections::BTreeSet<&str> = names.collect();
-    let about = |name: &str| PACKS.iter().find(|pack| pack.name == name).map(|pack| pack.about);
-    let objects: Vec<_> = names
-        .iter()
-        .map(|name| {
-            let states = added.get(*name).into_iter().flatten();
-            let states: Vec<_> = states
-                .map(|(whose, locked, state)| {
-                    let is_complete = *state == "added";
-                    json!({"owner": whose, "source": locked.source, "commit": locked.commit,
-                        "version": locked.version, "digest": locked.digest, "added": locked.added,
-                        "complete": is_complete})
-                })
-                .collect();
-            json!({"pack": name, "about": about(name), "added": states})
-        })
-        .collect();
-    let view = (json!({"packs": objects}), |printer: &Printer| {
-        let mut out = String::new();
-        for name in &names {
-            let states = added.get(*name).map(Vec::as_slice).unwrap_or_default();
-            let mark = if states.is_empty() { "-" } else { "✓" };
-            let _ = writeln!(out, "{mark} {name:<15} {}", about(name).unwrap_or_default());
-            for (whose, locked, state) in states {
-                let day = locked.added.get(..10).unwrap_or_default();
-                let version = locked.version.as_deref().unwrap_or_default();
-                let origin = match &*locked.source {
-                    BUILT_IN => "part of hook",
-                    source => source,
-                };
-                let text = format!(
-                    "{whose}: {state}, {}, {} {}",
-                    one_line(day),
-                    one_line(origin),
-                    one_line(version)
-                );
-                let _ =
-                    writeln!(out, "  {:<15} {}", "", printer.paint(Tone::Quiet, text.trim_end()));
-            }
-        }
-        out + "\n`hook add NAME` adds one for all your projects.\n"
-    });
-    printer.show(&view).await?;
-    Ok(exit_code::PROCEED)
 }
 
 pub(crate) async fn author(

@@ -50,6 +50,10 @@ impl Owner {
         self.project.as_deref()
     }
 
+    pub(super) fn lock_path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
     pub(super) fn is_project(&self) -> bool {
         self.project.is_some()
     }
@@ -118,10 +122,29 @@ impl Owner {
                 packs.remove(name);
             })?;
         }
+        is_known |= self.project.is_none() && self.forgotten()?.iter().any(|it| it == name);
         if is_known {
             self.clean(name)?;
         }
         Ok(is_known)
+    }
+
+    /// Returns the packs that were added, but that neither the user's lock nor an agreement names any
+    /// more: the lock was removed or changed by something else than `hook remove`.
+    pub(super) fn forgotten(&self) -> Result<Vec<String>> {
+        let lock = self.lock()?;
+        let mut forgotten = Vec::new();
+        for (name, digests) in self.store.copied() {
+            let agreed = self.trust.agreed_digests(&name)?;
+            let is_known = |digest: &String| {
+                agreed.contains(digest)
+                    || lock.packs.get(&name).is_some_and(|locked| locked.digest == *digest)
+            };
+            if !digests.iter().any(is_known) {
+                forgotten.push(name);
+            }
+        }
+        Ok(forgotten)
     }
 
     /// Removes the copies of a pack that nothing refers to any more.

@@ -1,7 +1,7 @@
 //! A recording as JSON: one line for each request, and the data of the page.
 
-use hook_bus::recording::{RecordedHook, RecordedRequest, Recording};
 use hook_json::{ObjectWriter, RawJson};
+use hook_record::recording::{RecordedHook, RecordedRequest, Recording};
 
 use super::{answered_text, microseconds, write_grant, write_group, write_not_started};
 

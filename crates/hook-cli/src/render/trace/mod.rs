@@ -1,17 +1,15 @@
-//! A recording as a timeline: text for a terminal, trace events for Perfetto, a page, JSON lines.
+//! A recording as a timeline: text for a terminal, a page, JSON lines.
 
 mod bar;
-mod chrome;
 mod json;
 mod page;
 mod text;
 
 use std::time::Duration;
 
-use hook_bus::recording::{RecordedHook, RecordedOutcome, RecordedRequest};
 use hook_json::{ObjectWriter, RawJson};
+use hook_record::recording::{RecordedHook, RecordedOutcome, RecordedRequest};
 
-pub(crate) use chrome::trace_chrome;
 pub(crate) use json::trace_json;
 pub(crate) use page::trace_page;
 pub(crate) use text::{Scale, trace_text};

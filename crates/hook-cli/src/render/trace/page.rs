@@ -3,8 +3,8 @@
 //! The text of hooks and agents is only data in the page. The data is JSON with every `<` escaped,
 //! the script makes text nodes of it, and the page's own policy permits no other script.
 
-use hook_bus::recording::Recording;
 use hook_json::ObjectWriter;
+use hook_record::recording::Recording;
 use sha2::{Digest, Sha256};
 
 use super::json::{self, Texts};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use hook_bus::recording::{
+use hook_record::recording::{
     EventTotals, RecordedHook, RecordedNotStarted, RecordedOutcome, RecordedRequest, Recording,
     RecordingSummary,
 };

@@ -11,6 +11,7 @@ mod original;
 pub(crate) mod payload;
 mod request;
 mod shared;
+mod timestamp;
 mod tool;
 mod value;
 
@@ -24,5 +25,5 @@ pub(crate) use payload::Payload;
 pub use payload::*;
 pub use request::*;
 pub use shared::HookInput;
-pub use tool::MAX_TOOL_NAME;
-pub use tool::{McpContext, ToolName};
+pub use timestamp::{timestamp, timestamp_before, timestamp_in_seconds};
+pub use tool::{MAX_TOOL_NAME, McpContext, ToolName};

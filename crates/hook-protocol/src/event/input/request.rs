@@ -3,17 +3,16 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::original::OriginalMessage;
+use super::timestamp::timestamp;
 use crate::event::row::{HookEventName, ModelPayload};
 use crate::event::table::EventPayload;
 use crate::model::OLDER_NAMES;
 use crate::tool::{ToolCall, ToolFiles, ToolKind, is_mcp_tool_name};
 use hook_json::field::{self, Field};
-use hook_json::fields;
 use hook_json::shape::{FieldReader, ShapeError, reject_duplicate_field};
-use hook_json::{JsonObject, ObjectWriter, RawObject};
+use hook_json::{JsonObject, ObjectWriter, RawObject, fields};
 
 /// The maximum length of a request's value in the environment of a process, in bytes.
 const MAX_ENVIRONMENT_VALUE: usize = 4 * 1024;
@@ -251,19 +250,6 @@ fn check_environment_value(name: &str, value: &str) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// Returns the current time in the format of messages: ISO 8601 in UTC, with milliseconds.
-pub fn timestamp() -> Arc<str> {
-    timestamp_before(Duration::ZERO)
-}
-
-/// Returns the time that long ago, in the format of [`timestamp`].
-pub fn timestamp_before(ago: Duration) -> Arc<str> {
-    let now = jiff::Timestamp::now();
-    let then = now.checked_sub(ago).unwrap_or(now);
-    // Always three digits of milliseconds, like JavaScript's toISOString.
-    format!("{then:.3}").into()
-}
-
 /// The complete input of one event, as hooks get it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EventInput {
@@ -297,7 +283,7 @@ impl EventInput {
     }
 
     /// Returns [`to_raw`](Self::to_raw) as bytes.
-    pub fn to_json(&self) -> Vec<u8> {
+    pub(crate) fn to_json(&self) -> Vec<u8> {
         self.serialize(Some(&self.files()))
     }
 

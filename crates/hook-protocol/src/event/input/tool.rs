@@ -4,9 +4,8 @@ use std::fmt;
 
 use super::value::{FieldValue, Subject};
 use hook_json::field::FieldKind;
-use hook_json::fields;
 use hook_json::shape::{FieldReader, ShapeError, reject_duplicate_field};
-use hook_json::{JsonObject, ObjectWriter};
+use hook_json::{JsonObject, ObjectWriter, fields};
 
 /// The maximum length of a tool's name, in bytes: patterns from settings are matched against it.
 pub const MAX_TOOL_NAME: usize = 1024;

@@ -134,7 +134,7 @@ impl HookOutput {
     }
 
     /// Returns the one reason to show: the stop reason, else the reason, else [`NO_REASON`].
-    pub fn effective_reason(&self) -> String {
+    pub(crate) fn effective_reason(&self) -> String {
         let reason = self.stop_reason.as_ref().or(self.reason.as_ref());
         reason
             .filter(|reason| !reason.is_empty())
@@ -175,8 +175,8 @@ impl HookOutput {
             && self.specific("cancel").and_then(RawJson::to_bool) == Some(true)
     }
 
-    /// Returns the [`effective_reason`](Self::effective_reason), or the permission decision's own
-    /// reason if that decision is the stronger one.
+    /// Returns the stop reason or the reason, or the permission decision's own reason if that is the
+    /// stronger decision.
     pub fn policy_reason(&self, event: HookEventName) -> String {
         let meaning = |decision: &Decision| decision.policy_on(event);
         let decided = self.decision.as_ref().map(meaning).unwrap_or_default();

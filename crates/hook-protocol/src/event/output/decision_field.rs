@@ -8,8 +8,7 @@ use super::decision::Decision;
 use super::fields::is_spelling_of;
 use crate::event::HookEventName;
 use crate::event::output::PolicyDecision;
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 use hook_json::{JsonKind, RawJson};
 
 /// The object of an output that contains a field.

@@ -3,9 +3,8 @@
 use super::decision::Decision;
 use crate::event::HookEventName;
 use crate::model;
-use hook_json::JsonKind;
 pub(super) use hook_json::field::{Field, FieldKind};
-use hook_json::fields;
+use hook_json::{JsonKind, fields};
 
 /// The maximum delay before a retry, in milliseconds: ten minutes.
 pub(super) const MAX_RETRY_AFTER: u64 = 600_000;

@@ -4,12 +4,12 @@
 //! an object where they are not read.
 
 use super::answer::HookOutput;
-use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
-use super::fields::{is_common, is_specific, is_spelling_of, replacing_fields};
+use super::fields::{
+    COMMON_FIELDS, SPECIFIC_FIELDS, is_common, is_specific, is_spelling_of, replacing_fields,
+};
 use crate::event::HookEventName;
 use hook_json::field;
-use hook_json::text::nearest;
-use hook_json::text::shortened;
+use hook_json::text::{nearest, shortened};
 
 /// The maximum number of fields of one output that are compared with known names.
 pub(super) const MAX_COMPARED: usize = 64;

@@ -12,14 +12,11 @@ mod restricting;
 mod unapplied;
 mod views;
 
-pub use answer::TOOL_INPUT_REPLACES;
-pub use answer::{HookOutput, NO_REASON};
+pub use answer::{HookOutput, NO_REASON, TOOL_INPUT_REPLACES};
 pub use decision::{Decision, PolicyDecision};
-pub use fields::is_spelling_of;
-pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
+pub use fields::{COMMON_FIELDS, SPECIFIC_FIELDS, is_spelling_of};
 pub use read::{InvalidReason, ParsedOutput};
-pub use views::merged_changes;
 pub use views::{
     AfterAgentOutput, AfterModelOutput, AfterToolOutput, BeforeAgentOutput, BeforeModelOutput,
-    BeforeToolOutput, BeforeToolSelectionOutput, PreCompressOutput,
+    BeforeToolOutput, BeforeToolSelectionOutput, PreCompressOutput, merged_changes,
 };

@@ -10,8 +10,9 @@ use super::decision_field::{
     CANCEL, CONTINUE, DECISION, DecisionField, InvalidValue, Level, Meaning, PERMISSION,
     Restriction, decision_fields, foreign_restriction,
 };
-use super::fields::{COMMON_FIELDS, SPECIFIC_FIELDS};
-use super::fields::{MAX_RETRY_AFTER, is_replacing_field, is_spelling_of, json_kind};
+use super::fields::{
+    COMMON_FIELDS, MAX_RETRY_AFTER, SPECIFIC_FIELDS, is_replacing_field, is_spelling_of, json_kind,
+};
 use super::mistakes::MAX_COMPARED;
 use super::nested::restriction_within;
 use crate::event::HookEventName;

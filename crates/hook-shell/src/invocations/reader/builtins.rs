@@ -1,11 +1,14 @@
 //! Builtins that change what later commands mean.
 
-use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::super::state::{Definition, MAX_VALUES, Value};
-use super::super::{Argument, Invocation, UNKNOWN, files};
+use super::programs::is_name;
 use super::{Outcome, Reader};
+use crate::invocations::argument::{Argument, UNKNOWN};
+use crate::invocations::invocation::Invocation;
+use crate::invocations::paths::join;
+use crate::invocations::state::{Definition, MAX_VALUES, Value};
 
 impl Reader<'_> {
     /// Reads the text of a trap, which may run at any later time.
@@ -39,19 +42,19 @@ impl Reader<'_> {
         let called = invocation.called.text.as_str();
         let arguments = &invocation.arguments;
         let range = invocation.range.clone();
-        let operands: Vec<Argument> =
-            arguments.iter().filter(|argument| !argument.text.starts_with('-')).cloned().collect();
+        let operands = || arguments.iter().filter(|argument| !argument.text.starts_with('-'));
         let has_option = |letters: &[char]| {
             arguments.iter().any(|argument| {
                 argument.text.strip_prefix('-').is_some_and(|option| option.contains(letters))
             })
         };
         // Subscripts are expanded again.
-        const SUBSCRIPTS: [&str; 16] = [
+        const SUBSCRIPTS: [&str; 15] = [
             "[",
             "declare",
             "export",
             "getopts",
+            "let",
             "local",
             "mapfile",
             "printf",
@@ -62,20 +65,14 @@ impl Reader<'_> {
             "typeset",
             "unset",
             "wait",
-            "let",
-            "declare",
         ];
-        if SUBSCRIPTS.contains(&called) {
-            let is_expanded = arguments.iter().any(|argument| {
-                argument.text.split_once('[').is_some_and(|(name, rest)| {
-                    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                        && !name.is_empty()
-                        && rest.contains(['$', '`', UNKNOWN])
-                })
-            });
-            if is_expanded {
-                self.opaque("only running it tells what a subscript runs", range.clone());
-            }
+        let has_subscript = |argument: &Argument| {
+            argument.text.split_once('[').is_some_and(|(name, rest)| {
+                !name.is_empty() && is_name(name) && rest.contains(['$', '`', UNKNOWN])
+            })
+        };
+        if SUBSCRIPTS.contains(&called) && arguments.iter().any(has_subscript) {
+            self.opaque("only running it tells what a subscript runs", range.clone());
         }
         match called {
             "let" => {
@@ -88,32 +85,25 @@ impl Reader<'_> {
             "cd" | "pushd" if called == "pushd" && has_option(&['n']) => {}
             "cd" | "pushd" => {
                 let home = self.text_value("HOME");
-                let target = operands.first().map_or(home, |operand| operand.text.clone());
+                let target = operands().next().map_or(home, |operand| operand.text.clone());
                 let is_known = !target.contains(UNKNOWN)
                     && !target.starts_with('+')
-                    && (called == "cd" || !operands.is_empty())
+                    && (called == "cd" || operands().next().is_some())
                     && !arguments.iter().any(|argument| {
                         let option = argument.text.trim_start_matches(['-', '+']);
                         argument.text == "-"
                             || option.len() < argument.text.len()
                                 && option.starts_with(|first: char| first.is_ascii_digit())
                     });
-                let directory =
-                    if is_known { files::join(self.cwd.as_deref(), &target) } else { None };
+                let directory = if is_known { join(self.cwd.as_deref(), &target) } else { None };
+                let directory = directory.map(Arc::from);
                 let mut failure = self.state.clone();
                 failure.directories = Rc::new(vec![self.cwd.clone()]);
                 failure.is_dead |= self.state.ends_on_failure && self.conditions == 0;
                 let mut success = self.state.clone();
                 success.directories = Rc::new(vec![directory]);
-                for name in ["OLDPWD", "PWD"] {
-                    success.variables.set(
-                        name,
-                        vec![match name {
-                            "PWD" => Value::Initial,
-                            _ => Value::Text(UNKNOWN.to_string()),
-                        }],
-                    );
-                }
+                success.variables.set("OLDPWD", vec![Value::Text(UNKNOWN.to_string())]);
+                success.variables.set("PWD", vec![Value::Initial]);
                 self.set_outcome(Outcome { success, failure });
             }
             "popd" => self.state.directories = Rc::new(vec![None]),
@@ -121,21 +111,14 @@ impl Reader<'_> {
                 if has_option(&['n', 'i', 'l', 'u', 'c']) && called != "export" {
                     self.opaque("an attribute changes what a variable means", range);
                 }
-                for operand in operands {
+                for operand in operands() {
                     let (name, value) = match operand.text.split_once('=') {
                         Some((name, value)) => (name, Some(value)),
                         None => (operand.text.as_str(), None),
                     };
-                    if name.contains(UNKNOWN) {
-                        self.opaque(
-                            "only running it tells which variable it sets",
-                            range_of(invocation),
-                        );
-                    }
-                    let (name, adds) = match name.strip_suffix('+') {
-                        Some(name) => (name, true),
-                        None => (name, false),
-                    };
+                    self.must_be_known(name, invocation);
+                    let adds = name.ends_with('+');
+                    let name = name.strip_suffix('+').unwrap_or(name);
                     let is_array = has_option(&['a', 'A']) || name.contains('[');
                     let name = name.split('[').next().unwrap_or_default().to_owned();
                     if called == "export" && !has_option(&['n']) {
@@ -168,10 +151,8 @@ impl Reader<'_> {
                 }
             }
             "read" | "mapfile" | "readarray" | "getopts" => {
-                for name in operands {
-                    if name.has_unknown() {
-                        self.opaque("only running it tells which variable it sets", range.clone());
-                    }
+                for name in operands() {
+                    self.must_be_known(&name.text, invocation);
                     self.forget(name.text.split('[').next().unwrap_or_default());
                 }
                 for name in ["REPLY", "MAPFILE", "OPTARG"] {
@@ -187,26 +168,24 @@ impl Reader<'_> {
                     None => arguments.get(1).map(|name| name.text.clone()),
                 };
                 if let Some(name) = name {
-                    if name.contains(UNKNOWN) {
-                        self.opaque("only running it tells which variable it sets", range);
-                    }
+                    self.must_be_known(&name, invocation);
                     self.forget(name.split('[').next().unwrap_or_default());
                 }
             }
             "unset" => {
                 let only_functions = has_option(&['f']);
-                for name in operands {
+                for name in operands() {
                     if name.has_unknown() || has_option(&['n']) {
                         self.opaque(
                             "only running it tells which variable it unsets",
                             range.clone(),
                         );
                     }
-                    let name = name.text;
+                    let name = name.text.as_str();
                     match only_functions {
-                        true => self.state.functions.set(&name, vec![Definition::Program]),
+                        true => self.state.functions.set(name, vec![Definition::Program]),
                         false => {
-                            self.state.functions.add(&name, Definition::Program);
+                            self.state.functions.add(name, Definition::Program);
                             let name = name.split('[').next().unwrap_or_default();
                             // What a function made local is as it was.
                             match self.calls.is_empty() {
@@ -234,7 +213,7 @@ impl Reader<'_> {
             }
             "set" => self.set_builtin(invocation),
             "alias" => {
-                for operand in operands {
+                for operand in operands() {
                     if let Some((name, value)) = operand.text.split_once('=') {
                         self.state.aliases.set(name, vec![Some(value.to_owned())]);
                     }
@@ -261,10 +240,10 @@ impl Reader<'_> {
                 let is_plain = match arguments.as_slice() {
                     [] => true,
                     [only] => {
-                        only.text.bytes().all(|byte| byte.is_ascii_digit())
-                            && only.text.bytes().any(|byte| byte != b'0')
-                            || called == "exit" && only.text == "0"
-                            || called == "return" && only.text == "0"
+                        let is_number = only.text.bytes().all(|byte| byte.is_ascii_digit());
+                        let is_zero = only.text.bytes().all(|byte| byte == b'0');
+                        is_number && !is_zero
+                            || matches!((called, only.text.as_str()), ("exit" | "return", "0"))
                     }
                     _ => false,
                 };
@@ -279,6 +258,14 @@ impl Reader<'_> {
                 self.state.is_dead |= is_plain && leaves;
             }
             _ => {}
+        }
+    }
+
+    /// Marks the name of a variable that is set if only running it tells which one that is.
+    fn must_be_known(&mut self, name: &str, invocation: &Invocation) {
+        if name.contains(UNKNOWN) {
+            let reason = "only running it tells which variable it sets";
+            self.opaque(reason, invocation.range.clone());
         }
     }
 
@@ -310,7 +297,7 @@ impl Reader<'_> {
                     if letters.contains('k') {
                         self.opaque(
                             "an option changes what later commands mean",
-                            range_of(invocation),
+                            invocation.range.clone(),
                         );
                     }
                     if letters.contains('o') {
@@ -319,7 +306,7 @@ impl Reader<'_> {
                             Some("errexit") => self.state.ends_on_failure = sets,
                             Some("keyword") => self.opaque(
                                 "an option changes what later commands mean",
-                                range_of(invocation),
+                                invocation.range.clone(),
                             ),
                             _ => {}
                         }
@@ -337,8 +324,4 @@ impl Reader<'_> {
         }
         self.state.parameters = Rc::new(vec![Some(arguments.iter().skip(at).cloned().collect())]);
     }
-}
-
-fn range_of(invocation: &Invocation) -> Range<usize> {
-    invocation.range.clone()
 }

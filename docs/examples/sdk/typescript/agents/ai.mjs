@@ -4,26 +4,13 @@
 import {createInterface} from "node:readline/promises";
 
 import {jsonSchema, stepCountIs, streamText, tool} from "ai";
-import {MockLanguageModelV3, convertArrayToReadableStream} from "ai/test";
 import {HookClient, agentTurn, session} from "hook-sdk";
 import {withHooks} from "hook-sdk/ai";
 
-import {PROMPT, TOOLS, nextStep} from "./script.mjs";
+import {model} from "./ai-model.mjs";
+import {PROMPT, TOOLS} from "./script.mjs";
 
 // The library's hello world: a model (here a scripted one) and tools.
-const model = new MockLanguageModelV3({doStream: async ({prompt}) => {
-  const step = nextStep(prompt);
-  const calls = "calls" in step ? step.calls : [];
-  const texts = "text" in step ? step.text.split(/(?<= )/) : [];
-  return {stream: convertArrayToReadableStream([
-    {type: "stream-start", warnings: []},
-    {type: "text-start", id: "1"},
-    ...texts.map((delta) => (/** @type {const} */ ({type: "text-delta", id: "1", delta}))),
-    {type: "text-end", id: "1"},
-    ...calls.map(([toolName, input], index) => (/** @type {const} */ ({type: "tool-call", toolCallId: `call-${index}`, toolName, input: JSON.stringify(input)}))),
-    {type: "finish", finishReason: {unified: calls.length > 0 ? "tool-calls" : "stop", raw: undefined}, usage: /** @type {any} */ ({inputTokens: {}, outputTokens: {}})},
-  ])};
-}});
 const inputSchema = jsonSchema({type: "object"});
 const tools = Object.fromEntries(Object.entries(TOOLS).map(([name, execute]) => [name, tool({inputSchema, execute})]));
 

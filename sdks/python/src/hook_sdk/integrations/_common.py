@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
 from ..errors import HookError, HookStopped
 from ..outcomes import Blocked, Interrupted, ModelOutcome, Stopped, ToolOutcome
 
+Message = dict[str, Any]
 _warned: set[str] = set()
 
 
@@ -55,3 +57,17 @@ def model_response(outcome: ModelOutcome) -> dict[str, Any]:
         error = outcome.error if isinstance(outcome, Blocked) else None
         raise error or HookError("hooks block the model call, and there is no response")
     return outcome.result
+
+
+def left(changed: list[Message], before: list[Message]) -> Iterator[tuple[Message, int | None]]:
+    """Yields the messages that hooks left, with the number of the library's own, if it is one."""
+    following = 0
+    for place, message in enumerate(changed):
+        same = [it for it in range(following, len(before)) if before[it] == message]
+        number = same[0] if same else None
+        is_in_place = len(changed) == len(before)
+        if not same and is_in_place and before[place].get("role") == message.get("role"):
+            number = place
+        if number is not None:
+            following = number + 1
+        yield message, number

@@ -11,10 +11,8 @@ It asks about each tool call, each model call with its stream, and the end of a 
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from typing import Any, Literal
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, ToolCallRequest
@@ -31,18 +29,30 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 from pydantic import PrivateAttr
 
 from .. import agent, sync
-from ..errors import HookClosedError, HookStopped
-from ..outcomes import Chunk, Continue, Done, Ran, Stopped, ToolCall, ToolOutcome, ToolResult
+from ..errors import HookStopped
+from ..outcomes import (
+    Called,
+    Chunk,
+    Continue,
+    Done,
+    ModelOutcome,
+    Ran,
+    Stopped,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
 from ..turns import Turn
-from ._common import check_version, model_response
+from ._common import check_version, left, model_response
+from ._loops import Here, Result
 
 check_version("langchain", "1.5", "2")
 
-Result = TypeVar("Result")
 Chunks = Literal["complete", "each"]
 _ALONE: RunnableConfig = {"callbacks": []}
 """The inner model tells nobody: what it says has not been seen by hooks yet."""
@@ -68,7 +78,11 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
         returned: list[Any] = []
 
         def run(tool_input: dict[str, Any]) -> ToolResult:
-            returned[:] = [handler(_with_args(request, tool_input))]
+            try:
+                returned[:] = [handler(_with_args(request, tool_input))]
+            except GraphBubbleUp as interrupt:
+                returned[:] = [interrupt]
+                raise
             return _result(returned[0])
 
         return _message(
@@ -79,10 +93,14 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         returned: list[Any] = []
-        here = _Here()
+        here = Here()
 
         async def run(tool_input: dict[str, Any]) -> ToolResult:
-            returned[:] = [await here.run(handler, _with_args(request, tool_input))]
+            try:
+                returned[:] = [await here.run(handler, _with_args(request, tool_input))]
+            except GraphBubbleUp as interrupt:
+                returned[:] = [interrupt]
+                raise
             return _result(returned[0])
 
         client = self._hooks.client
@@ -104,7 +122,7 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         turn = self._hooks.turn(state)
-        await _Here().there(self._hooks.client, turn.begin({}))
+        await Here().there(self._hooks.client, turn.begin({}))
         return _begun(turn, state)
 
     @hook_config(can_jump_to=["model"])
@@ -116,7 +134,7 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
     @hook_config(can_jump_to=["model"])
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         turn = self._hooks.turn(state, is_over=True)
-        await _Here().there(self._hooks.client, turn.close())
+        await Here().there(self._hooks.client, turn.close())
         return _ended(turn)
 
 
@@ -130,36 +148,6 @@ class _Hooks:
         if is_over:
             turn.answer = state["messages"][-1].text
         return turn
-
-
-class _Here:
-    """The event loop of the agent, beside that of the client."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._context = contextvars.copy_context()
-
-    async def there(self, client: sync.HookClient, work: Coroutine[Any, Any, Result]) -> Result:
-        """Runs a coroutine on the client's loop; cancelled, it ends that."""
-        try:
-            loop = client.loop()
-        except HookClosedError:
-            work.close()
-            raise
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
-
-    async def run(self, function: Callable[..., Awaitable[Result]], *given: Any) -> Result:
-        """Runs a function on the agent's loop; called on the client's."""
-
-        async def work() -> Result:
-            awaited = _coroutine(function(*given))
-            return await self._context.copy().run(self._loop.create_task, awaited)
-
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
-
-
-async def _coroutine(awaited: Awaitable[Result]) -> Result:
-    return await awaited
 
 
 def _call(request: ToolCallRequest) -> ToolCall:
@@ -182,6 +170,10 @@ def _result(returned: Any) -> ToolResult:
 def _message(request: ToolCallRequest, outcome: ToolOutcome, returned: list[Any]) -> Any:
     if isinstance(outcome, Stopped):
         raise HookStopped(outcome.reason)
+    if returned and isinstance(returned[0], GraphBubbleUp):
+        raise returned[0]  # It is no failure, whatever hooks add to it.
+    if isinstance(outcome, Ran) and outcome.raised is not None:
+        raise outcome.raised
     if isinstance(outcome, Ran) and not outcome.is_changed and returned:
         return returned[0]
     content, failed = outcome.result.content, outcome.result.error is not None
@@ -202,9 +194,18 @@ def _begun(turn: Turn, state: AgentState[Any]) -> dict[str, Any] | None:
     if not isinstance(start, agent.Proceed):
         raise HookStopped(start.reason)
     asked = [it for it in state["messages"] if isinstance(it, HumanMessage)]
-    if not asked or start.prompt == asked[-1].text:
+    last = asked[-1] if asked else HumanMessage("")
+    prompt: str = start.prompt
+    if start.message:
+        before = HumanMessage(start.message.get("content") or "").text
+        prompt = f"{before}\n\n{prompt}".strip() if before else prompt
+    if prompt == last.text:
         return None
-    return {"messages": [asked[-1].model_copy(update={"content": start.prompt})]}
+    content: Any = prompt
+    if isinstance(last.content, list):  # Images stay.
+        others = [it for it in last.content if isinstance(it, dict) and it.get("type") != "text"]
+        content = [{"type": "text", "text": prompt}, *others]
+    return {"messages": [last.model_copy(update={"content": content})]}
 
 
 def _ended(turn: Turn) -> dict[str, Any] | None:
@@ -287,7 +288,7 @@ class _HookedModel(BaseChatModel):
 
         request = self._request(messages, tools, choice)
         answer = sync.call_model(self._hooks.client, "openai-chat", request, call)
-        return _generation(model_response(answer.finish()), answered)
+        return _generation(answer.finish(), answered)
 
     async def _agenerate(
         self,
@@ -299,7 +300,7 @@ class _HookedModel(BaseChatModel):
         tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
         named = {**named, "stop": stop} if stop else named
         answered: list[AIMessage] = []
-        here = _Here()
+        here = Here()
 
         async def call(request: dict[str, Any]) -> dict[str, Any]:
             model, given = self._call(request, messages, tools, named)
@@ -310,7 +311,7 @@ class _HookedModel(BaseChatModel):
         request = self._request(messages, tools, choice)
         answer = agent.call_model(client.inner, "openai-chat", request, call)
         outcome = await here.there(client, answer.finish())
-        return _generation(model_response(outcome), answered)
+        return _generation(outcome, answered)
 
     def _stream(
         self,
@@ -336,7 +337,7 @@ class _HookedModel(BaseChatModel):
                 if isinstance(part, Chunk):
                     yield from parts.shown(part.chunk, run_manager)
             outcome = answer.finish()
-        yield from parts.rest(model_response(outcome))
+        yield from parts.rest(outcome)
 
     async def _astream(
         self,
@@ -347,7 +348,7 @@ class _HookedModel(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
         named = {**named, "stop": stop} if stop else named
-        parts, here, client = _Parts(), _Here(), self._hooks.client
+        parts, here, client = _Parts(), Here(), self._hooks.client
 
         async def call(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
             model, given = self._call(request, messages, tools, named)
@@ -372,7 +373,7 @@ class _HookedModel(BaseChatModel):
             outcome = await here.there(client, answer.finish())
         finally:
             await here.there(client, answer.cancel())
-        for each in parts.rest(model_response(outcome)):
+        for each in parts.rest(outcome):
             yield each
 
 
@@ -387,6 +388,8 @@ class _Parts:
         self._sent: list[tuple[dict[str, Any], AIMessageChunk]] = []
         self._text = ""
         self._is_any = False
+        self._held: list[AIMessageChunk] = []
+        """From the first with a tool call on: that may not run before the outcome is known."""
 
     def sent(self, chunk: AIMessageChunk) -> dict[str, Any]:
         delta: dict[str, Any] = {"role": "assistant", "content": chunk.text}
@@ -415,25 +418,34 @@ class _Parts:
                 update = {} if original.text == text else {"content": text}
                 message = original.model_copy(update=update)
                 break
+        if self._held or _has_calls(message):
+            self._held.append(message)
+            return
         self._text += text
-        self._is_any = True
+        self._is_any = self._is_any or bool(message.content or message.additional_kwargs)
         chunk = ChatGenerationChunk(message=message)
         if run_manager is not None:
             run_manager.on_llm_new_token(text, chunk=chunk)
         yield chunk
 
-    def rest(self, response: dict[str, Any]) -> Iterator[ChatGenerationChunk]:
+    def rest(self, outcome: ModelOutcome) -> Iterator[ChatGenerationChunk]:
         """Yields the end of a stream. Raises HookStopped if hooks replaced what was shown."""
-        whole = response["choices"][0]["message"]
-        text = whole.get("content") or ""
-        if text == self._text:
-            if not self._is_any:
-                yield ChatGenerationChunk(message=AIMessageChunk(content=""))
-            return
-        if not self._text or text.startswith(self._text):
-            yield ChatGenerationChunk(message=AIMessageChunk(content=text[len(self._text) :]))
-            return
-        raise HookStopped(f"hooks replaced an answer that was being shown: {text}")
+        whole = model_response(outcome)["choices"][0]["message"]
+        text, held = whole.get("content") or "", self._held
+        is_models = isinstance(outcome, Called)
+        if not (text.startswith(self._text) if is_models else not self._is_any):
+            raise HookStopped(f"hooks replaced an answer that was being shown: {text}")
+        if not is_models or not whole.get("tool_calls"):
+            held = []
+        if text != self._text + "".join(it.text for it in held):
+            held = [it.model_copy(update={"content": ""}) for it in held]
+            held.insert(0, AIMessageChunk(content=text[len(self._text) :]))
+        for message in held or [AIMessageChunk(content="")]:
+            yield ChatGenerationChunk(message=message)
+
+
+def _has_calls(message: AIMessageChunk) -> bool:
+    return bool(message.tool_call_chunks or message.tool_calls or message.invalid_tool_calls)
 
 
 def _skeleton(made: dict[str, Any]) -> Any:
@@ -447,18 +459,14 @@ def _messages(changed: list[dict[str, Any]], messages: list[BaseMessage]) -> lis
     if changed == before:
         return messages
     made: list[BaseMessage] = []
-    following = 0
-    for number, message in enumerate(changed):
-        same = [it for it in range(following, len(before)) if before[it] == message]
-        if same:
-            following = same[0] + 1
-            made.append(messages[same[0]])
-        elif len(changed) == len(before) and before[number].get("role") == message.get("role"):
-            following = number + 1
+    for message, number in left(changed, before):
+        if number is None:
+            made += convert_to_messages([message])
+        elif before[number] == message:
+            made.append(messages[number])
+        else:
             update = {"content": message.get("content") or ""}
             made.append(messages[number].model_copy(update=update))
-        else:
-            made += convert_to_messages([message])
     return made
 
 
@@ -475,12 +483,15 @@ def _response(message: AIMessage) -> dict[str, Any]:
     }
 
 
-def _generation(response: dict[str, Any], answered: list[AIMessage]) -> ChatResult:
-    message: dict[str, Any] = response["choices"][0]["message"]
-    if answered and message.get("content") == convert_to_openai_messages(answered)[-1]["content"]:
-        made: BaseMessage = answered[-1]
-    elif answered:
-        made = answered[-1].model_copy(update={"content": message.get("content") or ""})
-    else:
-        made = AIMessage(content=message.get("content") or "")
+def _generation(outcome: ModelOutcome, answered: list[AIMessage]) -> ChatResult:
+    """Returns the answer that hooks left: of one that they refused, nothing is."""
+    message: dict[str, Any] = model_response(outcome)["choices"][0]["message"]
+    text, made = message.get("content") or "", AIMessage(content=message.get("content") or "")
+    if answered and isinstance(outcome, Called):
+        before = convert_to_openai_messages(answered)[-1]
+        made = answered[-1]
+        if (before["content"] or "") != text:
+            made = made.model_copy(update={"content": text})
+        if made.tool_calls and not message.get("tool_calls"):
+            made = made.model_copy(update={"tool_calls": []})
     return ChatResult(generations=[ChatGeneration(message=made)])

@@ -12,23 +12,38 @@
 
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import json
-from collections.abc import AsyncIterator
+import weakref
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Literal
 
-from agents import Agent, AgentsException, FunctionTool, Handoff, Runner, RunResult
+from agents import (
+    Agent,
+    AgentsException,
+    FunctionTool,
+    Handoff,
+    ItemHelpers,
+    ModelBehaviorError,
+    RunConfig,
+    Runner,
+    RunResult,
+    TResponseInputItem,
+)
 from agents.items import ModelResponse
 from agents.mcp import MCPServer
 from agents.models.interface import Model
-from agents.models.multi_provider import MultiProvider
+from agents.run_internal import run_loop
+from agents.run_internal.turn_preparation import get_model
+from agents.tool import maybe_invoke_function_tool_failure_error_function
 from openai._models import construct_type
 from openai.types.responses import Response, ResponseOutputItem, ResponseStreamEvent
 
 from ..client import HookClient
-from ..errors import HookStopped
+from ..errors import HookError, HookStopped
 from ..model_calls import call_model
-from ..outcomes import Blocked, Chunk, Ran, Stopped, ToolCall
+from ..outcomes import Blocked, Chunk, ModelOutcome, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import agent_turn
 from ._common import check_version, model_response
@@ -38,8 +53,19 @@ check_version("openai-agents", "0.24", "0.25")
 Chunks = Literal["complete", "each"]
 
 
+_stops: contextvars.ContextVar[list[RunStopped] | None] = contextvars.ContextVar(
+    "stops", default=None
+)
+"""The stops inside of the running tool: the library would turn them into a text for the model."""
+
+
 class RunStopped(HookStopped, AgentsException):
     """Hooks stop the run, or refuse its prompt."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        if (stops := _stops.get()) is not None:
+            stops.append(self)
 
 
 _LAST_EVENTS = ("response.completed", "response.incomplete", "response.failed")
@@ -49,22 +75,41 @@ def with_hooks(client: HookClient, agent: Agent[Any], *, chunks: Chunks = "compl
     """Returns a copy of an agent, and of those that it hands off to, with hooks around them.
 
     Raises TypeError for a tool that hooks cannot be put around: OpenAI runs it, or this machine
-    without a function. With `chunks="each"` hooks see each chunk of a stream before it is shown.
+    without a function, or it is an agent without hooks. With `chunks="each"` hooks see each chunk
+    of a stream before it is shown. What it returns keeps its hooks in a `clone`, and whatever
+    model a `RunConfig` has for it.
     """
+    if not hasattr(run_loop, "get_model"):
+        raise HookError("this version of openai-agents has no place for hooks around its models")
+    run_loop.get_model = _model_of_run
     return _Hooks(client, chunks).agent(agent)
 
 
-async def run(client: HookClient, agent: Agent[Any], input: str, **options: Any) -> RunResult:
+async def run(
+    client: HookClient,
+    agent: Agent[Any],
+    input: str | list[TResponseInputItem],
+    **options: Any,
+) -> RunResult:
     """Runs a turn of an agent, as `Runner.run` does, for as long as hooks want it to go on.
 
-    Raises HookStopped if hooks refuse the prompt, or stop the agent.
+    Of a list hooks see the text of the user's last message. Raises HookStopped if hooks refuse
+    the prompt, or stop the agent, and TypeError for an agent that `with_hooks` did not make.
     """
+    hooks = vars(agent).get("_hooks")
+    if not isinstance(hooks, _Hooks):
+        raise TypeError(f"the agent {agent.name} has no hooks: run what with_hooks returns for it")
+    if not isinstance(input, str | list):
+        raise TypeError(f"input is a text or a list, not {type(input).__name__}: use Runner.run")
     result: RunResult | None = None
-    async with agent_turn(client, input) as turn:
+    async with agent_turn(client, _prompt(input)) as turn:
         async for prompt in turn:
-            said: Any = {"role": "user", "content": prompt}
-            given = prompt if result is None else [*result.to_input_list(), said]
+            given = _with_prompt(input, prompt)
+            if result is not None:
+                given = _going_on(result, prompt, options)
             result = await Runner.run(agent, given, **options)
+            if result.interruptions:  # The turn waits for an approval: it has no end yet.
+                return result
             turn.answer = str(result.final_output)
     if result is None or isinstance(turn.end, Blocked | Stopped):
         last = turn.end if isinstance(turn.end, Blocked | Stopped) else turn.start
@@ -72,22 +117,83 @@ async def run(client: HookClient, agent: Agent[Any], input: str, **options: Any)
     return result
 
 
+def _last_of_user(items: list[Any]) -> int | None:
+    numbers = [at for at, item in enumerate(items) if item.get("role") == "user"]
+    return numbers[-1] if numbers else None
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part["text"]) for part in content or () if "text" in part)
+
+
+def _prompt(input: str | list[TResponseInputItem]) -> str:
+    """Returns the text of the user's last message, which is empty if there is none."""
+    items: list[Any] = ItemHelpers.input_to_new_input_list(input)
+    last = _last_of_user(items)
+    return "" if last is None else _text(items[last].get("content"))
+
+
+def _with_prompt(input: str | list[TResponseInputItem], prompt: str) -> Any:
+    """Returns the input with another text in the user's last message; images stay."""
+    if isinstance(input, str):
+        return prompt
+    if prompt == _prompt(input):
+        return input
+    items: list[Any] = ItemHelpers.input_to_new_input_list(input)
+    last = _last_of_user(items)
+    if last is None:
+        return [*items, {"role": "user", "content": prompt}]
+    content: Any = items[last].get("content")
+    if isinstance(content, list):
+        others = [part for part in content if "text" not in part]
+        content = [{"type": "input_text", "text": prompt}, *others]
+    else:
+        content = prompt
+    return [*items[:last], {**items[last], "content": content}, *items[last + 1 :]]
+
+
+def _going_on(result: RunResult, prompt: str, options: dict[str, Any]) -> Any:
+    """Returns the next input of a turn: the history, unless something keeps it, and the prompt."""
+    if options.get("session") is not None or options.get("conversation_id") is not None:
+        return prompt
+    chained = options.get("previous_response_id") or options.get("auto_previous_response_id")
+    if chained and result.last_response_id:
+        options["previous_response_id"] = result.last_response_id
+        return prompt
+    return [*result.to_input_list(), {"role": "user", "content": prompt}]
+
+
 class _Hooks:
     def __init__(self, client: HookClient, chunks: Chunks) -> None:
         self.client, self.chunks = client, chunks
-        self._agents: dict[int, Agent[Any]] = {}
+        self._agents: weakref.WeakValueDictionary[int, Agent[Any]] = weakref.WeakValueDictionary()
+        """Those with hooks, by the identity of those without, which they keep."""
+
+    def has(self, part: Any) -> bool:
+        """Returns True for a part that has these hooks already."""
+        hooks = getattr(part, "_hooks", None)
+        if not isinstance(hooks, _Hooks):
+            return False
+        return hooks.client is self.client and hooks.chunks == self.chunks
 
     def agent(self, agent: Agent[Any]) -> Agent[Any]:
-        known = self._agents.get(id(agent))
+        known = agent if self.has(agent) else self._agents.get(id(agent))
         if known is not None:
             return known
+        servers = agent.mcp_servers
         made = self._agents[id(agent)] = agent.clone(
             tools=[self.tool(tool) for tool in agent.tools],
-            mcp_servers=[_Server(self.client, server) for server in agent.mcp_servers],
-            model=_Model(self, agent.model),
+            mcp_servers=[it if self.has(it) else _Server(self, it) for it in servers],
+            model=agent.model if self.has(agent.model) else _Model(self, agent.model),
         )
+        vars(made).update(_hooks=self, _without=agent, clone=self._clone(made.clone))
         made.handoffs = [self.handoff(handoff) for handoff in agent.handoffs]
         return made
+
+    def _clone(self, clone: Callable[..., Agent[Any]]) -> Callable[..., Agent[Any]]:
+        return lambda **changed: with_hooks(self.client, clone(**changed), chunks=self.chunks)
 
     def handoff(self, handoff: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
         if isinstance(handoff, Agent):
@@ -103,14 +209,28 @@ class _Hooks:
         if not isinstance(tool, FunctionTool):
             name = getattr(tool, "name", type(tool).__name__)
             raise TypeError(f"hooks cannot be put around {name}: only function tools and MCP")
+        if self.has(tool):
+            return tool
+        inner = tool._agent_instance
+        if inner is not None and "_hooks" not in vars(inner):
+            made = f"with_hooks(client, {inner.name}).as_tool(…)"
+            raise TypeError(f"the agent inside of the tool {tool.name} has no hooks: use {made}")
         invoke = tool.on_invoke_tool
 
         async def invoked(context: Any, arguments: str) -> Any:
-            given = json.loads(arguments or "{}")
-            if not isinstance(given, dict):  # The tool says to the model what is wrong.
-                return await invoke(context, arguments)
+            given = _arguments(arguments)
+            if given is None:  # Hooks cannot see what the tool would do with it.
+                error = ModelBehaviorError(f"Invalid JSON input for tool {tool.name}")
+                text = await maybe_invoke_function_tool_failure_error_function(
+                    function_tool=tool, context=context, error=error
+                )
+                if text is None:
+                    raise error
+                return text
+            stops: list[RunStopped] = []
 
             async def call(tool_input: dict[str, Any]) -> Any:
+                _stops.set(None if inner is None else stops)
                 # What hooks left as it was is given on as it was written.
                 return await invoke(
                     context, arguments if tool_input == given else json.dumps(tool_input)
@@ -118,21 +238,44 @@ class _Hooks:
 
             tool_call = ToolCall(tool.name, given, getattr(context, "tool_call_id", None))
             outcome = await execute_tool(self.client, tool_call, call)
+            if stops:
+                raise RunStopped(str(stops[0]))
             if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
                 return outcome.value
             if isinstance(outcome, Stopped):
                 raise RunStopped(outcome.reason)
             return outcome.result.text
 
-        return dataclasses.replace(tool, on_invoke_tool=invoked)
+        hooked = dataclasses.replace(tool, on_invoke_tool=invoked)
+        vars(hooked)["_hooks"] = self
+        return hooked
+
+
+def _arguments(arguments: str) -> dict[str, Any] | None:
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
+
+
+def _model_of_run(agent: Agent[Any], run_config: RunConfig) -> Model:
+    """Returns the model of a run as the library does, with hooks around that of the run, too."""
+    hooked = agent.model
+    if not isinstance(hooked, _Model):
+        return get_model(agent, run_config)
+    model = hooked.model if run_config.model is None else run_config.model
+    if not isinstance(model, Model):
+        model = run_config.model_provider.get_model(model)
+    return _Model(hooked._hooks, model)
 
 
 class _Server(MCPServer):
     """An MCP server whose tools have hooks around them."""
 
-    def __init__(self, client: HookClient, inner: MCPServer) -> None:
+    def __init__(self, hooks: _Hooks, inner: MCPServer) -> None:
         self.__dict__.update(inner.__dict__)
-        self._client = client
+        self._hooks = hooks
         self._inner: Any = inner
 
     @property
@@ -160,15 +303,25 @@ class _Server(MCPServer):
         async def call(tool_input: dict[str, Any]) -> Any:
             return await self._inner.call_tool(tool_name, tool_input, *more, **named)
 
-        return await call_tool(self._client, self._inner.name, tool_name, arguments, call)
+        return await call_tool(self._hooks.client, self._inner.name, tool_name, arguments, call)
 
 
 class _Model(Model):
     """A model with hooks around it."""
 
     def __init__(self, hooks: _Hooks, model: str | Model | None) -> None:
-        self._hooks = hooks
-        self._inner = model if isinstance(model, Model) else MultiProvider().get_model(model)
+        self._hooks, self.model = hooks, model
+
+    @property
+    def _inner(self) -> Model:
+        model = self.model
+        return model if isinstance(model, Model) else RunConfig().model_provider.get_model(model)
+
+    def get_retry_advice(self, request: Any) -> Any:
+        return self._inner.get_retry_advice(request)
+
+    async def _cleanup_on_run_end(self, owner: object) -> None:
+        await self._inner._cleanup_on_run_end(owner)
 
     async def close(self) -> None:
         await self._inner.close()
@@ -183,17 +336,18 @@ class _Model(Model):
         **named: Any,
     ) -> ModelResponse:
         answered: list[ModelResponse] = []
+        inner = self._inner
 
         async def model(request: dict[str, Any]) -> dict[str, Any]:
-            given = _given(request, input, model_settings, tools)
-            answer = await self._inner.get_response(*given, *rest, **named)
+            given = _given(request, model_settings, tools)
+            answer = await inner.get_response(*given, *rest, **named)
             answered.append(answer)
             output = [_json(item) for item in answer.output]
             return _response(output, answer.response_id)
 
-        request = self._request(system_instructions, input, model_settings, tools)
+        request = _request(inner, system_instructions, input, model_settings, tools)
         answer = call_model(self._hooks.client, "openai-responses", request, model)
-        response = model_response(await answer.finish())
+        response = _whole(await answer.finish())
         return _model_response(response, answered[-1] if answered else None)
 
     async def stream_response(
@@ -206,15 +360,16 @@ class _Model(Model):
         **named: Any,
     ) -> AsyncIterator[Any]:
         last: list[Any] = []
+        inner = self._inner
 
         async def model(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-            given = _given(request, input, model_settings, tools)
-            async for event in self._inner.stream_response(*given, *rest, **named):
+            given = _given(request, model_settings, tools)
+            async for event in inner.stream_response(*given, *rest, **named):
                 if event.type in _LAST_EVENTS:
                     last.append(event)
                 yield _json(event)
 
-        request = self._request(system_instructions, input, model_settings, tools)
+        request = _request(inner, system_instructions, input, model_settings, tools)
         chunks = self._hooks.chunks
         async with call_model(
             self._hooks.client, "openai-responses", request, model, chunks=chunks
@@ -223,35 +378,44 @@ class _Model(Model):
                 # The last one has the whole response, which hooks have yet to see.
                 if isinstance(part, Chunk) and part.chunk.get("type") not in _LAST_EVENTS:
                     yield construct_type(type_=ResponseStreamEvent, value=part.chunk)
-            response = model_response(await answer.finish())
+            response = _whole(await answer.finish())
         completed = {"type": "response.completed", "sequence_number": 0}
         event: dict[str, Any] = _json(last[-1]) if last else completed
         whole = {**_response([], None), **event.get("response", {}), **response}
         yield construct_type(type_=ResponseStreamEvent, value={**event, "response": whole})
 
-    def _request(
-        self, instructions: Any, input: Any, model_settings: Any, tools: Any
-    ) -> dict[str, Any]:
-        functions = [
-            {
-                "type": "function",
-                "name": tool.name,
-                "description": getattr(tool, "description", ""),
-                "parameters": getattr(tool, "params_json_schema", {}),
-            }
-            for tool in tools
-        ]
-        request = {
-            "model": str(getattr(self._inner, "model", type(self._inner).__name__)),
-            "instructions": instructions,
-            "input": input if isinstance(input, str) else [_json(item) for item in input],
-            "tools": functions,
-            "tool_choice": model_settings.tool_choice,
+
+def _whole(outcome: ModelOutcome) -> dict[str, Any]:
+    if isinstance(outcome, Stopped):
+        raise RunStopped(outcome.reason)
+    return model_response(outcome)
+
+
+def _request(
+    model: Model, instructions: Any, input: Any, model_settings: Any, tools: Any
+) -> dict[str, Any]:
+    """Returns the request for hooks. The instructions are its first message, by the system."""
+    functions = [
+        {
+            "type": "function",
+            "name": tool.name,
+            "description": getattr(tool, "description", ""),
+            "parameters": getattr(tool, "params_json_schema", {}),
         }
-        return {name: value for name, value in request.items() if value not in (None, [])}
+        for tool in tools
+    ]
+    given = [{"role": "system", "content": instructions}] if instructions else []
+    given += [_json(item) for item in ItemHelpers.input_to_new_input_list(input)]
+    request = {
+        "model": str(getattr(model, "model", type(model).__name__)),
+        "input": given,
+        "tools": functions,
+        "tool_choice": model_settings.tool_choice,
+    }
+    return {name: value for name, value in request.items() if value not in (None, [])}
 
 
-def _given(request: dict[str, Any], input: Any, model_settings: Any, tools: Any) -> tuple[Any, ...]:
+def _given(request: dict[str, Any], model_settings: Any, tools: Any) -> tuple[Any, ...]:
     """Returns the arguments of the model's methods from a request as hooks left it."""
     choice = request.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
@@ -261,7 +425,10 @@ def _given(request: dict[str, Any], input: Any, model_settings: Any, tools: Any)
     elif isinstance(choice, dict):
         choice = choice.get("name", choice)
     settings = dataclasses.replace(model_settings, tool_choice=choice)
-    return (request.get("instructions"), request.get("input", input), settings, tools)
+    items: list[Any] = list(request.get("input", ()))
+    is_instructed = bool(items) and items[0].get("role") == "system"
+    instructions = _text(items.pop(0).get("content")) if is_instructed else None
+    return (instructions, items, settings, tools)
 
 
 def _json(value: Any) -> dict[str, Any]:

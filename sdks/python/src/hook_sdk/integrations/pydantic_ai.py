@@ -10,22 +10,30 @@ It asks about tool calls, model calls (complete answers, not chunks) and prompts
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelRequest,
     ModelResponse,
     SystemPromptPart,
+    TextContent,
     TextPart,
+    ToolCallPart,
     UserPromptPart,
 )
+from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_core import to_jsonable_python
 
 from ..client import HookClient
 from ..errors import HookError, HookStopped
 from ..model_calls import call_model
-from ..outcomes import Blocked, Proceed, Ran, Stopped, ToolCall
+from ..outcomes import Blocked, Called, Proceed, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import agent_turn
 from ._common import check_version, model_response, tool_text
@@ -42,56 +50,37 @@ class Hooks(AbstractCapability[Any]):
     async def wrap_tool_execute(
         self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
     ) -> Any:
+        refused: list[BaseException] = []
+        # Validated arguments may be dates, models and other values that JSON does not know.
+        shown = to_jsonable_python(args, fallback=repr)
+
         async def run(tool_input: dict[str, Any]) -> Any:
-            if tool_input == args:
+            if tool_input == shown:
                 return await handler(args)
             # Changed arguments are checked as the model's are.
             checked = await ctx.tool_manager.validate_tool_call(
                 dataclasses.replace(call, args=tool_input)
             )
             if not checked.args_valid:
-                raise checked.validation_error or ValueError("the changed arguments are not valid")
+                why = checked.validation_error or ValueError("the changed arguments are not valid")
+                refused.append(why)
+                raise why
             return await handler(checked.validated_args)
 
-        failures: list[Exception] = []
-
-        async def kept(tool_input: dict[str, Any]) -> Any:
-            try:
-                return await run(tool_input)
-            except Exception as error:
-                failures.append(error)
-                raise
-
-        tool_call = ToolCall(call.tool_name, args, call.tool_call_id)
-        outcome = await execute_tool(self._client, tool_call, kept)
-        if isinstance(outcome, Ran) and outcome.is_changed is False and not outcome.result.error:
-            return outcome.value
+        tool_call = ToolCall(call.tool_name, shown, call.tool_call_id)
+        outcome = await execute_tool(self._client, tool_call, run)
+        if isinstance(outcome, Ran):
+            if outcome.raised is not None and outcome.raised not in refused:
+                raise outcome.raised
+            if not outcome.is_changed and not outcome.result.error:
+                return outcome.value
         return tool_text(outcome)
 
-    async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
-        answered: list[ModelResponse] = []
-        entries = _entries(request_context.messages)
-
-        async def model(request: dict[str, Any]) -> dict[str, Any]:
-            messages = _changed(request_context.messages, entries, request["messages"])
-            answered.append(await handler(dataclasses.replace(request_context, messages=messages)))
-            return {"text": _text(answered[-1])}
-
-        request = {
-            "model": request_context.model.model_name,
-            "messages": [{"role": role, "content": text} for _, _, role, text in entries],
-        }
-        outcome = await call_model(self._client, "stable", request, model).finish()
-        text = str(model_response(outcome).get("text") or "")
-        if not answered:
-            return ModelResponse(parts=[TextPart(text)])
-        if text == _text(answered[-1]):
-            return answered[-1]
-        parts = [part for part in answered[-1].parts if not isinstance(part, TextPart)]
-        return dataclasses.replace(answered[-1], parts=[TextPart(text), *parts])
+    def get_wrapper_model(self, model: Any) -> Any:
+        return _HookedModel(model, self._client)
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        prompt = ctx.prompt if isinstance(ctx.prompt, str) else ""
+        prompt = "".join(it or "" for it in _texts(ctx.prompt or ""))
         async with agent_turn(self._client, prompt) as turn:
             if not isinstance(turn.start, Proceed):
                 raise HookStopped(turn.start.reason)
@@ -102,38 +91,151 @@ class Hooks(AbstractCapability[Any]):
         return result
 
 
-Entry = tuple[int, int, str, str]
-"""The numbers of a message and of its part, the role and the text."""
+Call = Callable[[list[Any], ModelRequestParameters], Awaitable[ModelResponse]]
 
 
-def _entries(messages: list[Any]) -> list[Entry]:
-    found: list[Entry] = []
-    for number, message in enumerate(messages):
-        for place, part in enumerate(message.parts):
-            text = getattr(part, "content", None)
-            if isinstance(part, SystemPromptPart | UserPromptPart | TextPart) and isinstance(
-                text, str
-            ):
-                role = "model" if isinstance(message, ModelResponse) else "user"
-                found.append(
-                    (number, place, "system" if isinstance(part, SystemPromptPart) else role, text)
-                )
+class _HookedModel(WrapperModel):
+    """A model with hooks around its requests. A stream is shown when hooks have seen all of it."""
+
+    def __init__(self, model: Any, client: HookClient) -> None:
+        super().__init__(model)
+        self._client = client
+
+    async def request(
+        self, messages: list[Any], model_settings: Any, model_request_parameters: Any
+    ) -> ModelResponse:
+        async def call(messages: list[Any], parameters: ModelRequestParameters) -> ModelResponse:
+            return await self.wrapped.request(messages, model_settings, parameters)
+
+        return await self._answer(messages, model_request_parameters, call)
+
+    @contextlib.asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[Any],
+        model_settings: Any,
+        model_request_parameters: Any,
+        run_context: Any = None,
+    ) -> AsyncIterator[Any]:
+        async def call(messages: list[Any], parameters: ModelRequestParameters) -> ModelResponse:
+            async with self.wrapped.request_stream(
+                messages, model_settings, parameters, run_context
+            ) as stream:
+                async for _ in stream:
+                    pass
+                return stream.get()
+
+        response = await self._answer(messages, model_request_parameters, call)
+        yield CompletedStreamedResponse(
+            response, model_request_parameters=model_request_parameters, replay_events=True
+        )
+
+    async def _answer(
+        self, messages: list[Any], parameters: ModelRequestParameters, call: Call
+    ) -> ModelResponse:
+        answered: list[ModelResponse] = []
+        entries = _entries(messages)
+        names = {tool.name for tool in parameters.function_tools}
+
+        async def model(request: dict[str, Any]) -> dict[str, Any]:
+            given = _selected(parameters, request.get("toolConfig") or {})
+            withheld = names - {tool.name for tool in given.function_tools}
+            response = await call(_changed(messages, entries, request["messages"]), given)
+            for part in response.parts:
+                if isinstance(part, ToolCallPart) and part.tool_name in withheld:
+                    raise HookStopped(f"the model calls {part.tool_name}, which hooks withhold")
+            answered.append(response)
+            return {"text": _text(response)}
+
+        request = {
+            "model": self.wrapped.model_name,
+            "messages": [{"role": it.role, "content": it.text} for it in entries],
+        }
+        tools: dict[str, Any] = {"available_tools": sorted(names)} if names else {}
+        outcome = await call_model(self._client, "stable", request, model, **tools).finish()
+        text = str(model_response(outcome).get("text") or "")
+        if not answered or not isinstance(outcome, Called):
+            made = ModelResponse(parts=[TextPart(text)])
+            return dataclasses.replace(made, usage=answered[-1].usage) if answered else made
+        if text == _text(answered[-1]):
+            return answered[-1]
+        parts = [part for part in answered[-1].parts if not isinstance(part, TextPart)]
+        return dataclasses.replace(answered[-1], parts=[TextPart(text), *parts])
+
+
+def _selected(parameters: ModelRequestParameters, choice: Any) -> ModelRequestParameters:
+    """Returns the parameters with the tools that hooks left; an output is none of them."""
+    names = [] if choice.get("mode") == "NONE" else choice.get("allowedFunctionNames")
+    if names is None:
+        return parameters
+    return dataclasses.replace(
+        parameters,
+        function_tools=[it for it in parameters.function_tools if it.name in names],
+        native_tools=[it for it in parameters.native_tools if it.kind in names],
+    )
+
+
+_MEDIA = ("image-url", "audio-url", "video-url", "cache-point")
+
+
+def _texts(content: Any) -> list[str | None]:
+    """Returns the text of each item of a prompt; None of an image, of audio and of video.
+
+    Raises HookError for what else hooks cannot be shown.
+    """
+    found: list[str | None] = []
+    for item in [content] if isinstance(content, str) else content:
+        text = item.content if isinstance(item, TextContent) else item
+        is_media = getattr(item, "kind", None) in _MEDIA or (
+            isinstance(item, BinaryContent) and (item.is_image or item.is_audio or item.is_video)
+        )
+        if not isinstance(text, str) and not is_media:
+            raise HookError(f"hooks cannot be shown a {type(item).__name__}: it is not sent")
+        found.append(text if isinstance(text, str) else None)
     return found
 
 
-def _changed(messages: list[Any], entries: list[Entry], changed: list[Any]) -> list[Any]:
+@dataclasses.dataclass(frozen=True)
+class _Entry:
+    """A text of the messages: the numbers of its message, its part and its item."""
+
+    message: int
+    part: int
+    item: int
+    role: str
+    text: str
+
+
+def _entries(messages: list[Any]) -> list[_Entry]:
+    found: list[_Entry] = []
+    for number, message in enumerate(messages):
+        for place, part in enumerate(message.parts):
+            if isinstance(part, SystemPromptPart | UserPromptPart | TextPart):
+                role = "model" if isinstance(message, ModelResponse) else "user"
+                role = "system" if isinstance(part, SystemPromptPart) else role
+                for item, text in enumerate(_texts(part.content)):
+                    if text is not None:
+                        found.append(_Entry(number, place, item, role, text))
+    return found
+
+
+def _changed(messages: list[Any], entries: list[_Entry], changed: list[Any]) -> list[Any]:
     """Returns the messages with the texts that hooks left.
 
     Raises HookError for what has no place here: messages that are gone or between others.
     """
-    if [it["role"] for it in changed[: len(entries)]] != [it[2] for it in entries]:
+    if [it["role"] for it in changed[: len(entries)]] != [it.role for it in entries]:
         raise HookError("hooks removed or moved messages, which Pydantic AI's form does not show")
     made = list(messages)
-    for (number, place, _, text), message in zip(entries, changed, strict=False):
-        if message["content"] != text:
-            parts = list(made[number].parts)
-            parts[place] = dataclasses.replace(parts[place], content=message["content"])
-            made[number] = dataclasses.replace(made[number], parts=parts)
+    for entry, message in zip(entries, changed, strict=False):
+        if message["content"] != entry.text:
+            parts = list(made[entry.message].parts)
+            content: Any = message["content"]
+            if not isinstance(parts[entry.part].content, str):
+                content = list(parts[entry.part].content)
+                content[entry.item] = message["content"]
+            parts[entry.part] = dataclasses.replace(parts[entry.part], content=content)
+            made[entry.message] = dataclasses.replace(made[entry.message], parts=parts)
     for message in changed[len(entries) :]:
         if message["role"] == "model":
             made.append(ModelResponse(parts=[TextPart(message["content"])]))

@@ -12,8 +12,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
-use tokio::io::{ReadHalf, WriteHalf};
+use tokio::io::{AsyncReadExt, ReadHalf, WriteHalf};
 use tokio::net::windows::named_pipe::{ClientOptions, NamedPipeClient};
 
 use super::{Connection, SocketError};

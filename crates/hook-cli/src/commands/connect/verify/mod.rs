@@ -88,7 +88,7 @@ async fn verify(
     if let Some(broken) = broken_entries(&entries).await {
         return broken;
     }
-    let headless = agent.program().and_then(|program| program.headless.as_ref());
+    let headless = agent.program().and_then(|program| program.headless);
     let name = agent.name();
     let by_hand = format!(
         "start {} in a project, have it run a command, and look whether `hook log {name}` shows the call",
@@ -130,7 +130,7 @@ async fn broken_entries(entries: &Entries) -> Option<Outcome> {
     let agent = entries.agent;
     let failed = |problem: String| Outcome::Failed {
         problem,
-        fix: format!("hook connect {}", agent.name()),
+        fix: entries.repair_command(),
         observation: None,
     };
     if entries.commands.is_empty() {

@@ -52,7 +52,7 @@ const CANARY: &str = "hook-canary";
 #[derive(Debug)]
 pub(super) struct Trial {
     agent: &'static Agent,
-    headless: &'static Headless,
+    headless: Headless,
     folder: TempDir,
     model: ScriptedModel,
     canary: String,
@@ -81,7 +81,7 @@ impl Trial {
     /// Prepares a run with the entries of a settings file.
     pub(super) fn prepare(
         agent: &'static Agent,
-        headless: &'static Headless,
+        headless: Headless,
         entries: &Path,
     ) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("hook-verify-").tempdir()?;
@@ -137,7 +137,7 @@ impl Trial {
             write(&folder.join(path), &self.filled(text))?;
         }
         let text = regular_file::read_to_string(entries, MAX_SETTINGS)?;
-        let settings = self.agent.trial_settings(&text, self.headless);
+        let settings = self.agent.trial_settings(&text, &self.headless);
         let settings = settings.map_err(|error| io::Error::other(error.message))?;
         let file = self.agent.entry().map(|entry| entry.file).unwrap_or_default();
         write(&folder.join(file), &settings)?;

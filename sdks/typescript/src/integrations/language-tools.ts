@@ -1,0 +1,72 @@
+/** The tools of an agent with hooks around them, in the form of the AI SDK, which Mastra has as well. */
+
+import {executeTool} from "../triggers/tool.js";
+import {textOfContent} from "./shared.js";
+import type {Run} from "./shared.js";
+
+/** The part of a tool that hooks need. */
+export interface LanguageTool {
+  execute?: ((input: never, options: never) => unknown) | undefined;
+  toModelOutput?: ((given: never) => unknown) | undefined;
+}
+
+/** The differences of a library. */
+export interface ToolLibrary<T> {
+  /** Resolves with arguments that hooks have changed, as the tool's schema takes them; without any where that checks none. */
+  validated(tool: T, given: unknown): Promise<{value: unknown} | undefined>;
+  /** Returns the tool's result that `toModelOutput` is given. */
+  outputOf(given: never): unknown;
+  /** Takes the options of a call that hooks let run, before it does. */
+  onCall?(options: object): void;
+}
+
+/** Tools with hooks around them. A tool without `execute` has none, which is reported to `onProblem`. */
+export function toolsOf<T extends LanguageTool>(run: Run, tools: Record<string, T>, library: ToolLibrary<T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, hookedTool(run, name, tool, library)]));
+}
+
+function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {validated, outputOf, onCall}: ToolLibrary<T>): T {
+  const {execute, toModelOutput} = tool;
+  if (!execute) {
+    run.report(`hooks are not asked about the tool ${name}: it has no \`execute\``);
+    return tool;
+  }
+  const changed = new Set<unknown>();
+  return {
+    ...tool,
+    execute: async (input: unknown, options: {toolCallId: string; abortSignal?: AbortSignal}) => {
+      run.check();
+      const given = input as Record<string, unknown>;
+      const call = {tool_name: name, tool_input: given, tool_call_id: options.toolCallId};
+      const outcome = await executeTool(run.scope, call, async (left, {signal}) => {
+        const isSame = JSON.stringify(left) === JSON.stringify(given);
+        const checked = isSame ? {value: given} : await validated(tool, left);
+        if (!checked) run.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);
+        const own = {...options, abortSignal: signal};
+        run.check(); // Another call of the same answer may have stopped the agent while this one waited.
+        onCall?.(own);
+        return last(await execute((checked ? checked.value : left) as never, own as never));
+      }, {...(options.abortSignal && {signal: options.abortSignal})});
+      const taken = run.take(outcome);
+      if ("value" in taken) return taken.value;
+      const text = textOfContent(taken.result.llmContent);
+      if (taken.result.error !== undefined) throw new Error(text);
+      changed.add(text);
+      return text;
+    },
+    ...(toModelOutput && {
+      toModelOutput: (given: never) => {
+        const output = outputOf(given);
+        return changed.has(output) ? {type: "text", value: output} : toModelOutput(given);
+      },
+    }),
+  };
+}
+
+/** Resolves with a tool's result, which is the last value of one that yields its progress. */
+async function last(returned: unknown): Promise<unknown> {
+  if (typeof returned !== "object" || returned === null || !(Symbol.asyncIterator in returned)) return returned;
+  let value: unknown;
+  for await (value of returned as AsyncIterable<unknown>);
+  return value;
+}

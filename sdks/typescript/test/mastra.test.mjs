@@ -1,0 +1,286 @@
+// Agents of Mastra, with a scripted model and hooks of the engine itself.
+
+import assert from "node:assert/strict";
+import {spawnSync} from "node:child_process";
+import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
+import {test} from "node:test";
+import {fileURLToPath} from "node:url";
+
+import {MockLanguageModelV3, convertArrayToReadableStream} from "ai/test";
+import {agentTurn} from "hook-sdk";
+import {withHooks} from "hook-sdk/mastra";
+import {z} from "zod";
+
+import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+import {folderOf, library} from "./libraries.mjs";
+
+const mastra = library("@mastra/core");
+if (mastra) {
+  const {Agent} = await mastra("@mastra/core/agent");
+  const {createTool} = await mastra("@mastra/core/tools");
+  const {Mastra} = await mastra("@mastra/core/mastra");
+  const {InMemoryStore} = await mastra("@mastra/core/storage");
+
+  const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
+  const finish = (unified) => ({unified, raw: undefined});
+  const says = (text) => ({content: [{type: "text", text}], finishReason: finish("stop"), usage, warnings: []});
+  const calls = (toolName, input) => ({
+    content: [{type: "tool-call", toolCallId: "c-1", toolName, input: JSON.stringify(input)}],
+    finishReason: finish("tool-calls"), usage, warnings: [],
+  });
+  const streams = (...deltas) => ({stream: convertArrayToReadableStream([
+    {type: "stream-start", warnings: []}, {type: "text-start", id: "1"},
+    ...deltas.map((delta) => ({type: "text-delta", id: "1", delta})),
+    {type: "text-end", id: "1"}, {type: "finish", finishReason: finish("stop"), usage},
+  ])});
+  const made = (scope, model, tools = {}, more = {}) => new Agent(withHooks(scope, {
+    id: "a", name: "a", instructions: "be kind", model, tools, ...more,
+  }));
+
+  /** Runs an agent whose model calls a tool, and then says the end; gives what the model got for the call. */
+  const called = async (client, name, input, more = {}) => {
+    const model = new MockLanguageModelV3({doGenerate: [calls(name, input), says("done")]});
+    const ran = [];
+    const execute = async (given) => {
+      ran.push(given);
+      return {weather: `sunny in ${given.city}`};
+    };
+    const tool = createTool({id: name, description: "d", inputSchema: z.object({city: z.string()}), execute, ...more});
+    const result = await made(client, model, {[name]: tool}).generate("p");
+    const [, second] = model.doGenerateCalls;
+    const output = second?.prompt.at(-1).content[0].output;
+    return {ran, text: result.text, tripwire: result.tripwire?.reason, models: model.doGenerateCalls.length, output};
+  };
+
+  const weather = {type: "json", value: {weather: "sunny in Rome"}};
+
+  agent("Mastra: a tool runs, and its value reaches the model as it is", TOOL_HOOKS, async (client, {problems}) => {
+    const {ran, text, models, output} = await called(client, "free", {city: "Rome"});
+    assert.deepEqual([ran, text, models, output], [[{city: "Rome"}], "done", 2, weather]);
+    assert.deepEqual(problems, []);
+  });
+
+  agent("Mastra: a refused tool does not run, and the model is told why", TOOL_HOOKS, async (client) => {
+    const {ran, output, text} = await called(client, "denied", {city: "Rome"});
+    assert.deepEqual([ran, text], [[], "done"]);
+    assert.match(JSON.stringify(output), /not that one/);
+  });
+
+  agent("Mastra: a tool that hooks ask about runs when the user wants it", TOOL_HOOKS, async (client, {asked}) => {
+    assert.deepEqual((await called(client, "asked", {city: "Rome"})).output, weather);
+    const refused = await called(client, "asked", {city: "nowhere"});
+    assert.deepEqual(refused.ran, []);
+    assert.match(JSON.stringify(refused.output), /not confirmed: sure\?/);
+    assert.deepEqual(asked, ["sure?", "sure?"]);
+  });
+
+  agent("Mastra: a tool runs with the arguments that hooks left, if its schema takes them", TOOL_HOOKS, async (client) => {
+    assert.deepEqual((await called(client, "rewritten", {city: "Rome"})).ran, [{city: "Oslo"}]);
+    const {ran, output} = await called(client, "mistyped", {city: "Rome"});
+    assert.deepEqual(ran, []);
+    assert.match(JSON.stringify(output), /expected string/);
+  });
+
+  agent("Mastra: hooks add context to a result, also where the tool has a form of its own for the model", TOOL_HOOKS, async (client) => {
+    const expected = {type: "text", value: '{"weather":"sunny in Rome"}\n\nmind the gap'};
+    assert.deepEqual((await called(client, "commented", {city: "Rome"})).output, expected);
+    const toModelOutput = (output) => ({type: "text", value: `so ${output.weather}`});
+    assert.deepEqual((await called(client, "commented", {city: "Rome"}, {toModelOutput})).output, expected);
+    assert.deepEqual((await called(client, "free", {city: "Rome"}, {toModelOutput})).output.value, "so sunny in Rome");
+  });
+
+  agent("Mastra: a reason replaces a result", TOOL_HOOKS, async (client) => {
+    const {ran, output} = await called(client, "replaced", {city: "Rome"});
+    assert.equal(ran.length, 1);
+    assert.match(JSON.stringify(output), /secret inside/);
+    assert.doesNotMatch(JSON.stringify(output), /sunny/);
+  });
+
+  agent("Mastra: a stop ends the run and not the agent", TOOL_HOOKS, async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {city: "Rome"}), says("next")]});
+    const ran = [];
+    const tool = createTool({id: "stopping", description: "d", inputSchema: z.object({city: z.string()}), execute: (given) => ran.push(given)});
+    const one = made(client, model, {stopping: tool});
+    const first = await one.generate("p");
+    assert.deepEqual([ran, model.doGenerateCalls.length, first.tripwire?.reason], [[], 1, "enough"]);
+    assert.equal((await one.generate("p")).text, "next");
+  });
+
+  agent("Mastra: a tool that waits for Mastra's approval is asked about, or refused after a restart", TOOL_HOOKS, async (client) => {
+    for (const [name, isRestarted, expected] of [["free", false, 1], ["denied", false, 0], ["free", true, 0]]) {
+      const parts = [
+        {type: "stream-start", warnings: []},
+        {type: "tool-call", toolCallId: "c-1", toolName: name, input: '{"city":"Rome"}'},
+        {type: "finish", finishReason: finish("tool-calls"), usage},
+      ];
+      const model = new MockLanguageModelV3({doStream: [{stream: convertArrayToReadableStream(parts)}, streams("done")]});
+      const ran = [];
+      const tool = createTool({id: name, description: "d", inputSchema: z.object({city: z.string()}), requireApproval: true, execute: (given) => ran.push(given)});
+      const storage = new InMemoryStore();
+      const started = () => new Mastra({agents: {a: made(client, model, {[name]: tool})}, storage, logger: false}).getAgent("a");
+      const one = started();
+      const first = await one.stream("p");
+      await first.consumeStream();
+      assert.deepEqual(ran, []);
+      const second = await (isRestarted ? started() : one).approveToolCall({runId: first.runId, toolCallId: "c-1"});
+      await second.consumeStream();
+      assert.equal(ran.length, expected, name);
+      if (isRestarted) assert.match(JSON.stringify(model.doStreamCalls[1].prompt), /hooks were not asked about this call of free/);
+    }
+  });
+
+  agent("Mastra: an agent's own processors and hooks stay, and a run with other ones calls no tool", TOOL_HOOKS, async (client) => {
+    const seen = [];
+    const own = {id: "own", processInput: ({messages}) => (seen.push("processor"), messages)};
+    for (const inputProcessors of [[own], async () => [own]]) {
+      const model = new MockLanguageModelV3({doGenerate: [calls("free", {}), calls("free", {}), says("done")]});
+      const ran = [];
+      const tool = createTool({id: "free", description: "d", execute: () => ran.push("free")});
+      const one = made(client, model, {free: tool}, {inputProcessors, hooks: {beforeToolCall: () => void seen.push("hook")}});
+      await one.generate("p", {maxSteps: 1});
+      assert.deepEqual([ran, seen.splice(0)], [["free"], ["processor", "hook"]]);
+      await one.generate("p", {maxSteps: 1, inputProcessors: [own]});
+      assert.deepEqual([ran, seen.splice(0)], [["free"], ["processor"]]);
+    }
+  });
+
+  agent("Mastra: the model gets the request that hooks left, not the secret", {BeforeModel: [REDACT_REQUEST]}, async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")], doStream: [streams("do", "ne")]});
+    const one = made(client, model);
+    assert.equal((await one.generate("my key is 1234")).text, "done");
+    assert.equal(await (await one.stream("my key is 1234")).text, "done");
+    for (const {prompt} of [...model.doGenerateCalls, ...model.doStreamCalls]) {
+      assert.ok(!JSON.stringify(prompt).includes("1234"), JSON.stringify(prompt));
+      assert.match(JSON.stringify(prompt), /my key is \*\*\*\*/);
+      assert.match(JSON.stringify(prompt), /be kind/);
+    }
+  });
+
+  agent("Mastra: an answer is what hooks left of it, each chunk of a stream", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("the key is 1234")], doStream: [streams("the key ", "is 1234")]});
+    const one = made(client, model);
+    assert.equal((await one.generate("p")).text, "the key is ****");
+    const shown = [];
+    for await (const chunk of (await one.stream("p")).textStream) shown.push(chunk);
+    assert.deepEqual(shown, ["the key ", "is ****"]);
+  });
+
+  const blocked = (event, answer) => ({
+    [event]: [{hooks: [{type: "command", command: `cat >/dev/null; echo '${JSON.stringify(answer)}'`, failBehavior: "block"}]}],
+  });
+
+  for (const [what, hooks, expected, count] of [
+    ["a hook's own answer", blocked("BeforeModel", {hookSpecificOutput: {llm_response: {text: "from a hook"}}}), "from a hook", 0],
+    ["a refused call", blocked("BeforeModel", {decision: "block", reason: "not here"}), "not here", 0],
+    ["a stop", blocked("BeforeModel", {continue: false, stopReason: "enough"}), "enough", 0],
+    ["a refused answer", blocked("AfterModel", {decision: "block", reason: "not that"}), "not that", 1],
+  ]) {
+    agent(`Mastra: ${what} ends the run with a text`, hooks, async (client) => {
+      const model = new MockLanguageModelV3({doGenerate: [says("the key is 1234")]});
+      const {text} = await made(client, model).generate("p");
+      assert.deepEqual([text, model.doGenerateCalls.length], [expected, count]);
+    });
+  }
+
+  for (const [chunks, deltas, text] of [["complete", ["plan"], "plan"], ["complete", [], "not that"], ["each", [], "not that"]]) {
+    const command = `grep -q '"chunk":true' && echo '{}' || echo '{"decision": "block", "reason": "not that"}'`;
+    const refusing = {AfterModel: [{hooks: [{type: "command", command, failBehavior: "block"}]}]};
+    agent(`Mastra: of a refused answer no tool runs: ${chunks}, ${deltas.length} texts`, refusing, async (client) => {
+      const stream = convertArrayToReadableStream([
+        {type: "stream-start", warnings: []},
+        ...deltas.flatMap((delta) => [{type: "text-start", id: "1"}, {type: "text-delta", id: "1", delta}, {type: "text-end", id: "1"}]),
+        {type: "tool-call", toolCallId: "c-1", toolName: "free", input: "{}"}, {type: "finish", finishReason: finish("tool-calls"), usage},
+      ]);
+      const model = new MockLanguageModelV3({doStream: [{stream}, streams("done")]});
+      const ran = [];
+      const free = createTool({id: "free", description: "d", execute: () => ran.push("free")});
+      const config = {id: "a", name: "a", instructions: "be kind", model, tools: {free}};
+      const result = await new Agent(withHooks(client, config, {chunks})).stream("p");
+      let shown = "";
+      for await (const {type, payload} of result.fullStream) if (type === "text-delta") shown += payload.text;
+      assert.deepEqual([ran, shown, model.doStreamCalls.length], [[], text, 1]);
+    });
+  }
+
+  agent("Mastra: a model that a step or a structured output brings along is refused, before it is called", TOOL_HOOKS, async (client) => {
+    const other = new MockLanguageModelV3({modelId: "other", doGenerate: [says("never")], doStream: [streams('{"a": "never"}')]});
+    const model = new MockLanguageModelV3({doGenerate: [says('{"a": "own"}')]});
+    const one = made(client, model);
+    const schema = z.object({a: z.string()});
+    await assert.rejects(one.generate("p", {prepareStep: () => ({model: other})}), /the model other of this step has no hooks/);
+    await assert.rejects(one.generate("p", {structuredOutput: {schema, model: other}}), /the model of `structuredOutput` has no hooks/);
+    assert.deepEqual([other.doGenerateCalls.length, other.doStreamCalls.length, model.doGenerateCalls.length], [0, 0, 0]);
+    const {object} = await one.generate("p", {prepareStep: ({model}) => ({model}), structuredOutput: {schema}});
+    assert.deepEqual(object, {a: "own"});
+  });
+
+  agent("Mastra: tools that a step brings along are refused, others stay", TOOL_HOOKS, async (client) => {
+    for (const [chosen, name, error] of [["other", "other"], ["free", "free"], [undefined, "free"], ["kept", "free"]].map((it) => [...it, it[0] && it[0] !== "kept"])) {
+      const parts = () => convertArrayToReadableStream([
+        {type: "stream-start", warnings: []}, {type: "tool-call", toolCallId: "c-1", toolName: name, input: "{}"}, {type: "finish", finishReason: finish("tool-calls"), usage},
+      ]);
+      const model = new MockLanguageModelV3({doGenerate: [calls(name, {}), says("done")], doStream: [{stream: parts()}, streams("done")]});
+      const ran = [];
+      const toolOf = (id, what) => createTool({id, description: "d", inputSchema: z.object({}), execute: () => ran.push(what)});
+      const one = made(client, model, {free: toolOf("free", "own"), there: createTool({id: "there", description: "d", inputSchema: z.object({})})});
+      const prepareStep = ({tools}) => (chosen === undefined ? {} : {tools: chosen === "kept" ? {...tools} : {...tools, [chosen]: toolOf(chosen, "foreign")}});
+      const run = one.generate("p", {prepareStep});
+      if (error) await assert.rejects(run, new RegExp(`the tool ${name} of this step has no hooks`));
+      else assert.equal((await run).text, "done");
+      await (await one.stream("p", {prepareStep})).consumeStream();
+      assert.deepEqual([ran, model.doGenerateCalls.length, model.doStreamCalls.length], error ? [[], 0, 0] : [["own", "own"], 2, 2]);
+    }
+  });
+
+  agent("Mastra: a refused prompt reaches no model", blocked("BeforeAgent", {decision: "block", reason: "not today"}), async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    const {tripwire} = await made(client, model).generate("p");
+    assert.deepEqual([tripwire?.reason, model.doGenerateCalls.length], ["not today", 0]);
+  });
+
+  agent("Mastra: hooks add to a prompt, once in a turn", blocked("BeforeAgent", {hookSpecificOutput: {additionalContext: "mind the gap"}}), async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done"), says("done")]});
+    await made(client, model).generate("p");
+    const turn = await agentTurn(client, "p");
+    await made(turn, model).generate(turn.prompt);
+    for (const {prompt} of model.doGenerateCalls) assert.equal(JSON.stringify(prompt).match(/mind the gap/g)?.length, 1, JSON.stringify(prompt));
+  });
+
+  const before = {customType: "note", content: "mind the gap", display: true};
+  agent("Mastra: a hook's message is before the prompt", blocked("BeforeAgent", {hookSpecificOutput: {message: before}}), async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    await made(client, model).generate("p");
+    assert.deepEqual(model.doGenerateCalls[0].prompt.at(-1).content.map(({text}) => text), ["mind the gap\n\np"]);
+  });
+
+  agent("Mastra: without an answer of the hooks neither the model nor a tool is called", TOOL_HOOKS, async (client) => {
+    await client.close();
+    const model = new MockLanguageModelV3({doGenerate: [calls("free", {city: "Rome"})]});
+    await assert.rejects(made(client, model).generate("p"), /could not be asked|closed/);
+    assert.equal(model.doGenerateCalls.length, 0);
+  });
+
+  test("Mastra: its types pass through, also in the example", () => {
+    const sdk = fileURLToPath(new URL("..", import.meta.url));
+    const folder = mkdtempSync(join(tmpdir(), "hook-mastra-"));
+    try {
+      const paths = {
+        "hook-sdk": [join(sdk, "dist/index.d.ts")], "hook-sdk/*": [join(sdk, "dist/integrations/*.d.ts")],
+        "ai/test": [join(sdk, "node_modules/ai/dist/test/index.d.ts")], zod: [join(sdk, "node_modules/zod/index.d.cts")],
+        "@mastra/core/*": [join(folderOf("@mastra/core"), "dist/*/index.d.ts")],
+      };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({
+        extends: join(sdk, "tsconfig.check.json"),
+        compilerOptions: {rootDir: "/", typeRoots: [join(sdk, "node_modules/@types")], paths},
+        files: [join(sdk, "test/mastra-types.mts"), join(sdk, "../../docs/examples/sdk/typescript/agents/mastra.mjs")],
+        include: [],
+      }));
+      const {status, stdout} = spawnSync(join(sdk, "node_modules/.bin/tsc"), ["-p", folder], {encoding: "utf8"});
+      assert.equal(status, 0, stdout);
+    } finally {
+      rmSync(folder, {recursive: true});
+    }
+  });
+}
