@@ -1,7 +1,7 @@
 // Libraries that are too large to be installed for each run: HOOK_SDK_LIBRARIES names a folder where `.ci/sdk-libraries` has put them.
 
 import {existsSync} from "node:fs";
-import {createRequire} from "node:module";
+import {register} from "node:module";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 
@@ -15,9 +15,14 @@ export function folderOf(name) {
   return undefined;
 }
 
+/** Finds a library for every module of this process, also for those of the package. */
+const LOADER = `let name, parentURL;
+export const initialize = (given) => void ({name, parentURL} = given);
+export const resolve = (specifier, context, next) => next(specifier, specifier.startsWith(name) ? {...context, parentURL} : context);`;
+
 /** Gives a function that imports a module of a library; none where it is not installed, which is reported. */
 export function library(name) {
   if (!folderOf(name)) return undefined;
-  const {resolve} = createRequire(join(FOLDER, "index.js"));
-  return (module) => import(pathToFileURL(resolve(module)));
+  register(`data:text/javascript,${encodeURIComponent(LOADER)}`, {data: {name, parentURL: pathToFileURL(join(FOLDER, "index.js")).href}});
+  return (module) => import(module);
 }

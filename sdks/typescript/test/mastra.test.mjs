@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
 import {mkdtempSync, rmSync, writeFileSync} from "node:fs";
+import {createServer} from "node:http";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {test} from "node:test";
@@ -10,7 +11,7 @@ import {fileURLToPath} from "node:url";
 
 import {MockLanguageModelV3, convertArrayToReadableStream} from "ai/test";
 import {agentTurn} from "hook-sdk";
-import {withHooks} from "hook-sdk/mastra";
+import {hookModel, withHooks} from "hook-sdk/mastra";
 import {z} from "zod";
 
 import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
@@ -22,6 +23,10 @@ if (mastra) {
   const {createTool} = await mastra("@mastra/core/tools");
   const {Mastra} = await mastra("@mastra/core/mastra");
   const {InMemoryStore} = await mastra("@mastra/core/storage");
+  const {MockMemory} = await mastra("@mastra/core/memory");
+  const {ModelRouterLanguageModel} = await mastra("@mastra/core/llm");
+
+  const {noopLogger} = await mastra("@mastra/core/logger");
 
   const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
   const finish = (unified) => ({unified, raw: undefined});
@@ -38,6 +43,11 @@ if (mastra) {
   const made = (scope, model, tools = {}, more = {}) => new Agent(withHooks(scope, {
     id: "a", name: "a", instructions: "be kind", model, tools, ...more,
   }));
+
+  const promptsOf = ({doGenerateCalls, doStreamCalls}) => [...doGenerateCalls, ...doStreamCalls].map(({prompt}) => JSON.stringify(prompt));
+  const blocked = (event, answer) => ({
+    [event]: [{hooks: [{type: "command", command: `cat >/dev/null; echo '${JSON.stringify(answer)}'`, failBehavior: "block"}]}],
+  });
 
   /** Runs an agent whose model calls a tool, and then says the end; gives what the model got for the call. */
   const called = async (client, name, input, more = {}) => {
@@ -167,10 +177,6 @@ if (mastra) {
     assert.deepEqual(shown, ["the key ", "is ****"]);
   });
 
-  const blocked = (event, answer) => ({
-    [event]: [{hooks: [{type: "command", command: `cat >/dev/null; echo '${JSON.stringify(answer)}'`, failBehavior: "block"}]}],
-  });
-
   for (const [what, hooks, expected, count] of [
     ["a hook's own answer", blocked("BeforeModel", {hookSpecificOutput: {llm_response: {text: "from a hook"}}}), "from a hook", 0],
     ["a refused call", blocked("BeforeModel", {decision: "block", reason: "not here"}), "not here", 0],
@@ -214,6 +220,114 @@ if (mastra) {
     assert.deepEqual([other.doGenerateCalls.length, other.doStreamCalls.length, model.doGenerateCalls.length], [0, 0, 0]);
     const {object} = await one.generate("p", {prepareStep: ({model}) => ({model}), structuredOutput: {schema}});
     assert.deepEqual(object, {a: "own"});
+    const structuring = new MockLanguageModelV3({doGenerate: [says('{"a": "other"}')], doStream: [streams('{"a": "other"}')]});
+    const plain = new MockLanguageModelV3({doGenerate: [says("my key is 1234")]});
+    const asked = await made(client, plain).generate("p", {structuredOutput: {schema, model: hookModel(client, structuring)}});
+    assert.deepEqual(asked.object, {a: "other"});
+    assert.deepEqual([plain, structuring].map((it) => promptsOf(it).length), [1, 1]);
+  });
+
+  /** Runs an agent whose threads get titles; gives the title of its thread, and what Mastra logs of those that failed. */
+  const titled = async (scope, model, generateTitle, options) => {
+    const memory = new MockMemory({options: {generateTitle}});
+    const errors = [];
+    const logger = {...noopLogger, error: (_, {error} = {}) => errors.push(error?.message)};
+    const {a} = new Mastra({agents: {a: made(scope, model, {}, {memory})}, logger}).listAgents();
+    const pending = [];
+    const result = await a.generate("my key is 1234", {
+      memory: {thread: "t", resource: "r", options}, serverless: {waitUntil: (it) => pending.push(it)},
+    });
+    assert.deepEqual([result.text, pending.length], ["done", 1]);
+    await pending[0];
+    return {title: (await memory.getThreadById({threadId: "t"})).title, errors};
+  };
+
+  agent("Mastra: the model's call for a title is seen by hooks", {BeforeModel: [REDACT_REQUEST]}, async (client) => {
+    // It may be made after its turn has ended.
+    const turn = await agentTurn(client, "p");
+    await turn.end("done");
+    for (const titles of [() => true, (it) => ({model: it}), (it) => ({model: () => it}), (it) => ({model: it && hookModel(turn, it)})]) {
+      const [model, other] = [[says("done"), says("a title")], [says("another")]].map((doGenerate) => new MockLanguageModelV3({doGenerate}));
+      const {title, errors} = await titled(client, model, titles(other));
+      assert.deepEqual([title, errors], [titles() === true ? "a title" : "another", []]);
+      const prompts = [...promptsOf(model), ...promptsOf(other)];
+      assert.equal(prompts.length, 2);
+      for (const prompt of prompts) assert.match(prompt, /my key is \*\*\*\*/);
+    }
+  });
+
+  const noTitles = `grep -q "short title" && echo '{"decision": "block", "reason": "no titles"}' || echo '{}'`;
+  agent("Mastra: a refused title is none", {BeforeModel: [{hooks: [{type: "command", command: noTitles, failBehavior: "block"}]}]}, async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done"), says("a title")]});
+    const {title, errors} = await titled(client, model, true);
+    assert.deepEqual([title, errors, model.doGenerateCalls.length], ["", ["no titles"], 1]);
+  });
+
+  agent("Mastra: hooks are asked about a run without a user's message", blocked("BeforeAgent", {decision: "block", reason: "not today"}), async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    for (const messages of [[], [{role: "assistant", content: "so far"}], [{role: "system", content: "go on"}]]) {
+      const {tripwire} = await made(client, model).generate(messages);
+      assert.deepEqual([tripwire?.reason, model.doGenerateCalls.length], ["not today", 0]);
+    }
+  });
+
+  agent("Mastra: what hooks add to a run without a user's message is one", blocked("BeforeAgent", {hookSpecificOutput: {additionalContext: "mind the gap"}}), async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    assert.equal((await made(client, model).generate([{role: "assistant", content: "so far"}])).text, "done");
+    const last = model.doGenerateCalls[0].prompt.at(-1);
+    assert.deepEqual([last.role, last.content.map(({text}) => text)], ["user", ["mind the gap"]]);
+  });
+
+  agent("Mastra: a network is refused, which would run tools past hooks", TOOL_HOOKS, async (client, {problems}) => {
+    const choice = {primitiveId: "free", primitiveType: "tool", prompt: "{}", selectionReason: "it fits"};
+    const model = new MockLanguageModelV3({doGenerate: [says(JSON.stringify(choice))]});
+    const ran = [];
+    const free = createTool({id: "free", description: "d", inputSchema: z.object({}), execute: () => ran.push("free")});
+    const one = made(client, model, {free}, {memory: new MockMemory()});
+    const network = await one.network("p", {maxSteps: 1, memory: {thread: "t", resource: "r"}});
+    for await (const _ of network);
+    assert.deepEqual([await network.status, ran, model.doGenerateCalls.length], ["failed", [], 0]);
+    assert.match(problems.join(), /`network` runs tools and workflows past hooks/);
+  });
+
+  agent("Mastra: a run with other processors has its model asked all the same", {BeforeModel: [REDACT_REQUEST]}, async (client) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")], doStream: [streams("do", "ne")]});
+    const one = made(client, model);
+    const inputProcessors = [{id: "own", processInput: ({messages}) => messages}];
+    assert.equal((await one.generate("my key is 1234", {inputProcessors})).text, "done");
+    assert.equal(await (await one.stream("my key is 1234", {inputProcessors})).text, "done");
+    for (const prompt of promptsOf(model)) assert.match(prompt, /my key is \*\*\*\*/);
+  });
+
+  agent("Mastra: models are named, chosen, listed, and asked about once", {BeforeModel: [REDACT_REQUEST]}, async (client) => {
+    const requests = [];
+    const provider = createServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      requests.push({body, header: request.headers["x-own"]});
+      const chunk = (delta, finish_reason = null) => `data: ${JSON.stringify({id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{index: 0, delta, finish_reason}]})}\n\n`;
+      response.end(`${chunk({role: "assistant", content: "done"})}${chunk({}, "stop")}data: [DONE]\n\n`);
+    });
+    await new Promise((resolve) => provider.listen(0, "127.0.0.1", resolve));
+    try {
+      const named = {id: "own/m", url: `http://127.0.0.1:${provider.address().port}/v1`, apiKey: "k", headers: {"x-own": "yes"}};
+      for (const model of [named, () => named, async () => [{model: named}], [{model: named, maxRetries: 0}], new ModelRouterLanguageModel(named)]) {
+        const result = await made(client, model).stream("my key is 1234");
+        assert.equal(await result.text, "done");
+      }
+      assert.equal(requests.length, 5);
+      for (const {body, header} of requests) {
+        assert.match(body, /my key is \*\*\*\*/);
+        assert.equal(header, "yes");
+      }
+    } finally {
+      provider.close();
+    }
+  });
+
+  agent("Mastra: a model of the first version is refused", {}, async (client) => {
+    const model = {...new MockLanguageModelV3(), specificationVersion: "v1"};
+    assert.throws(() => made(client, model), {code: "invalid_value", message: /of the first version/});
   });
 
   agent("Mastra: tools that a step brings along are refused, others stay", TOOL_HOOKS, async (client) => {

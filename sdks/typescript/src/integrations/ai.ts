@@ -3,11 +3,9 @@
 import {asSchema, wrapLanguageModel} from "ai";
 import type {LanguageModelMiddleware, PrepareStepFunction, ToolSet} from "ai";
 
-import type {HookClient} from "../client.js";
 import {HookValueError} from "../errors.js";
-import {ModelContext} from "../triggers/scope.js";
 import type {Scope} from "../triggers/scope.js";
-import {middlewareOf} from "./language-model.js";
+import {loneMiddleware, middlewareOf} from "./language-model.js";
 import type {Model, StreamOptions} from "./language-model.js";
 import {toolsOf} from "./language-tools.js";
 import type {ToolLibrary} from "./language-tools.js";
@@ -127,25 +125,7 @@ function nothing(): undefined {}
  * conversation: what hooks say for the next request is reported to `onProblem`. Given a turn or a session, that has it.
  */
 export function hookMiddleware(scope: Scope, options: AiOptions = {}): LanguageModelMiddleware {
-  if ("client" in scope) return middlewareOf(newRun(scope, options), options);
-  const client = scope;
-  const alone = () => middlewareOf(newRun({client, context: new UnkeptContext(client), session: {}, signal: new AbortController().signal}, options), options);
-  return {
-    specificationVersion: "v3",
-    wrapGenerate: (call) => alone().wrapGenerate!(call),
-    wrapStream: (call) => alone().wrapStream!(call),
-  };
-}
-
-/** Reports what it is given. */
-class UnkeptContext extends ModelContext {
-  constructor(readonly client: HookClient) {
-    super();
-  }
-
-  override add(text: unknown): void {
-    if (text) this.client.onProblem(`no next request has what hooks say to the model, since \`hookMiddleware\` was given no turn: ${String(text)}`);
-  }
+  return "client" in scope ? middlewareOf(newRun(scope, options), options) : loneMiddleware(scope, options, newRun);
 }
 
 /** Tools with hooks around them. A tool without `execute` has none, which is reported to `onProblem`. */

@@ -42,7 +42,7 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         if (turn.outcome !== "proceed") return {messages: [answerWith(turn.reason, true)], jumpTo: "end" as const};
         const given = promptOf(turn);
         if (given === asked) return;
-        return {messages: [prompt ? withText(prompt, given) : new HumanMessage(given)]};
+        return {messages: [prompt ? withText(prompt, given) : new HumanMessage(given.trimStart())]};
       },
     },
     wrapModelCall: async (request, handler) => {

@@ -2,10 +2,12 @@
 
 import type {LanguageModelMiddleware} from "ai";
 
+import type {HookClient} from "../client.js";
 import {HookError} from "../errors.js";
 import {callModel} from "../triggers/model.js";
 import type {ModelOutcome} from "../triggers/model.js";
-import {isCancelled} from "../triggers/scope.js";
+import {ModelContext, isCancelled} from "../triggers/scope.js";
+import type {Scope} from "../triggers/scope.js";
 import {fromParts, readCompletion, readToolChoice, toCompletion, toParts, toUsage} from "./chat.js";
 import type {ChatRequest, ChatToolCall} from "./chat.js";
 import {HookRefusal} from "./shared.js";
@@ -58,6 +60,31 @@ export function middlewareOf(run: Run, {chunks = "each"}: StreamOptions): Langua
 }
 
 /**
+ * A middleware whose calls stand alone, each a run of its own, since they may be of any conversation. What hooks say for
+ * the next request is reported to `onProblem`.
+ */
+export function loneMiddleware(scope: Scope, options: StreamOptions, newRun: (scope: Scope, options: StreamOptions) => Run): LanguageModelMiddleware {
+  const {client, session} = "client" in scope ? scope : {client: scope, session: {}};
+  const alone = () => middlewareOf(newRun({client, session, context: new UnkeptContext(client), signal: new AbortController().signal}, options), options);
+  return {
+    specificationVersion: "v3",
+    wrapGenerate: (call) => alone().wrapGenerate!(call),
+    wrapStream: (call) => alone().wrapStream!(call),
+  };
+}
+
+/** Reports what it is given. */
+class UnkeptContext extends ModelContext {
+  constructor(readonly client: HookClient) {
+    super();
+  }
+
+  override add(text: unknown): void {
+    if (text) this.client.onProblem(`no next request has what hooks say to the model, since this call stands alone: ${String(text)}`);
+  }
+}
+
+/**
  * The response to go on with. A refusal has one, which says why and calls no tool; `shown` are the parts of a stream.
  *
  * @throws what the call threw; HookError where hooks could not be asked.
@@ -70,7 +97,7 @@ function settled(run: Run, outcome: ModelOutcome): Record<string, unknown> {
   }
   if (outcome.error) throw outcome.error;
   if (outcome.outcome === "interrupted") throw outcome.cause ?? new HookError("interrupted", "the model's answer broke off");
-  if (outcome.response) return outcome.response;
+  if (outcome.response && (run.answersRefusals || !("reason" in outcome))) return outcome.response;
   throw new HookRefusal(outcome.outcome, "reason" in outcome ? outcome.reason : "hooks left no response");
 }
 

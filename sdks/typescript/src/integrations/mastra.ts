@@ -1,8 +1,14 @@
 /** Hooks in agents of Mastra: `hook-sdk/mastra`. */
 
+import {AsyncLocalStorage} from "node:async_hooks";
+import {randomUUID} from "node:crypto";
+
+import type {LanguageModelMiddleware} from "ai";
+
+import {HookValueError} from "../errors.js";
 import {agentTurn} from "../triggers/agent.js";
 import type {Scope} from "../triggers/scope.js";
-import {middlewareOf} from "./language-model.js";
+import {loneMiddleware, middlewareOf} from "./language-model.js";
 import type {Model, StreamOptions} from "./language-model.js";
 import {toolsOf} from "./language-tools.js";
 import type {LanguageTool, ToolLibrary} from "./language-tools.js";
@@ -22,6 +28,12 @@ function marked<V extends object>(value: V | undefined): V {
   return own;
 }
 
+/** The models that hooks were put around, by the calls of theirs that ask them. */
+const ORIGINALS = new WeakMap<Model["doGenerate"], Model>();
+
+/** What a call of a model is made in, whose hooks were asked. */
+const ASKED = new AsyncLocalStorage<object>();
+
 /** A message, as Mastra keeps it. */
 interface Message {
   role: string;
@@ -36,6 +48,11 @@ interface Step {
   abortSignal?: AbortSignal;
 }
 
+/** The memory of an agent, which says what model writes the titles of its threads. */
+interface Memory {
+  getMergedThreadConfig(config: unknown): {generateTitle?: boolean | {model?: unknown}};
+}
+
 interface StepTool extends LanguageTool {
   providerOptions?: object;
 }
@@ -48,6 +65,8 @@ interface Call {
 
 /** The part of an agent's configuration that hooks change. */
 interface Config {
+  model?: unknown;
+  memory?: Memory | ((context: unknown) => Memory | undefined | Promise<Memory | undefined>);
   inputProcessors?: unknown;
   hooks?: {beforeToolCall?: (call: never) => unknown};
 }
@@ -55,9 +74,11 @@ interface Config {
 /**
  * The configuration of an agent, with hooks around its prompts, model and tools: `new Agent(withHooks(client, {…}))`. Given
  * a turn, it leaves the prompt to that.
+ *
+ * @throws HookValueError for a model of the first version, which only `generateLegacy` takes.
  */
 export function withHooks<C extends object>(scope: Scope, config: C, options: MastraOptions = {}): C {
-  const {inputProcessors: before = [], hooks}: Config = config;
+  const {model, memory, inputProcessors: before = [], hooks}: Config = config;
   const asked = new WeakSet<object>();
   const processor = processorOf(scope, options, asked);
   const inputProcessors = typeof before === "function"
@@ -68,23 +89,120 @@ export function withHooks<C extends object>(scope: Scope, config: C, options: Ma
     if (!asked.has(Object(call.context) as object)) throw new HookRefusal("blocked", `hooks were not asked about this call of ${call.toolName}`);
     return hooks?.beforeToolCall?.(call as never);
   };
-  return {...config, inputProcessors, hooks: {...hooks, beforeToolCall}};
+  const guarded = (it: unknown) => guardedModel(scope, it, options, asked);
+  return {
+    ...config, inputProcessors, hooks: {...hooks, beforeToolCall},
+    ...(model !== undefined && {model: guarded(model)}), ...(memory && {memory: guardedMemory(memory, guarded)}),
+  };
+}
+
+/**
+ * A model whose calls hooks are asked about, each by itself: for what calls a model of its own beside the agent, such as
+ * `structuredOutput`. A refused call throws a `HookRefusal`.
+ *
+ * @throws HookValueError for a model of the first version.
+ */
+export function hookModel<M extends object>(scope: Scope, model: M, options: MastraOptions = {}): M {
+  return guardedModel(scope, model, options, {}) as M;
+}
+
+/** The model of a configuration, in any form that Mastra takes. It asks hooks about calls that are not made in steps of the agent. */
+function guardedModel(scope: Scope, given: unknown, options: MastraOptions, asked: object): unknown {
+  const guarded = (it: unknown) => guardedModel(scope, it, options, asked);
+  if (Array.isArray(given)) return given.map((it: {model: unknown}) => ({...it, model: guarded(it.model)}));
+  if (isModel(given)) return guardOf(scope, originalOf(given), options, asked);
+  return async (context: {mastra?: {listGateways(): Record<string, unknown> | undefined}}) => {
+    if (typeof given !== "function") return guarded(await routed(given, Object.values(context.mastra?.listGateways() ?? {})));
+    const chosen = guarded(await given(context));
+    return typeof chosen === "function" ? chosen(context) as unknown : chosen;
+  };
+}
+
+function isModel(given: unknown): given is Model {
+  return typeof given === "object" && given !== null && "specificationVersion" in given;
+}
+
+function originalOf(model: Model): Model {
+  return ORIGINALS.get(model.doGenerate) ?? model;
+}
+
+/** Resolves with the model that Mastra has for a name, or for a name with an address. */
+async function routed(name: unknown, gateways: unknown[]): Promise<unknown> {
+  // @ts-ignore It is too large to be installed for each build.
+  const {ModelRouterLanguageModel} = await import("@mastra/core/llm");
+  return new ModelRouterLanguageModel(name, gateways) as unknown;
+}
+
+function guardOf(scope: Scope, model: Model, options: MastraOptions, asked: object): Model {
+  if ((model.specificationVersion as string) === "v1") {
+    throw new HookValueError(`hooks cannot be put around the model ${model.modelId}, which is of the first version`);
+  }
+  const {wrapGenerate, wrapStream} = loneMiddleware(scope, options, (...alone) => Object.assign(newRun(...alone), {answersRefusals: false}));
+  const calls = callsOf(model, {
+    wrapGenerate: (call) => (ASKED.getStore() === asked ? call.doGenerate() : wrapGenerate!(call)),
+    wrapStream: (call) => (ASKED.getStore() === asked ? call.doStream() : wrapStream!(call)),
+  });
+  ORIGINALS.set(calls.doGenerate, model);
+  return withOwn(model, calls);
+}
+
+/** The memory of a configuration, whose titles are written by models that ask hooks. */
+function guardedMemory(memory: NonNullable<Config["memory"]>, guarded: (model: unknown) => unknown): Config["memory"] {
+  if (typeof memory === "function") {
+    return async (context) => {
+      const chosen = await memory(context);
+      return chosen && guardedMemory(chosen, guarded) as Memory;
+    };
+  }
+  return withOwn(memory, {
+    getMergedThreadConfig(given: unknown) {
+      const {generateTitle: title, ...config} = memory.getMergedThreadConfig(given);
+      return {...config, generateTitle: typeof title === "object" && title?.model ? {...title, model: guarded(title.model)} : title};
+    },
+  });
+}
+
+/** An object with some members of its own. It stays of its class, of which Mastra asks, and has its private fields. */
+function withOwn<T extends object>(original: T, own: Partial<T>): T {
+  return new Proxy(original, {
+    get(_, name) {
+      if (Object.hasOwn(own, name)) return own[name as keyof T];
+      const value = Reflect.get(original, name) as unknown;
+      return typeof value === "function" && name !== "constructor" ? value.bind(original) as unknown : value;
+    },
+  });
+}
+
+/** The calls of a model with a middleware around them. */
+function callsOf(model: Model, {wrapGenerate, wrapStream}: Pick<LanguageModelMiddleware, "wrapGenerate" | "wrapStream">): Pick<Model, "doGenerate" | "doStream"> {
+  type Params = Parameters<Model["doGenerate"]>[0];
+  const call = (params: Params) => ({model, params, doGenerate: () => model.doGenerate(params), doStream: () => model.doStream(params)});
+  return {doGenerate: async (params) => wrapGenerate!(call(params)), doStream: async (params) => wrapStream!(call(params))};
+}
+
+function newRun(scope: Scope, options: MastraOptions): Run {
+  return Run.ofItsOwn(scope, options, "@mastra/core", [1]);
 }
 
 function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object>) {
-  const runOf = ({state}: Step) => (state["hooks"] ??= Run.ofItsOwn(scope, options, "@mastra/core", [1])) as Run;
+  const runOf = ({state}: Step) => (state["hooks"] ??= newRun(scope, options)) as Run;
   // A tool of Mastra checks its arguments itself, and says to the model what is wrong with them.
   const library: ToolLibrary<LanguageTool> = {
     validated: async (_, value) => ({value}), outputOf: (output) => output, onCall: (given) => void asked.add(given),
   };
   return {
     id: "hooks",
-    async processInput(input: Step & {messages: Message[]}) {
+    async processInput(input: Step & {messages: Message[]; messageList?: {_agentNetworkAppend?: boolean}}) {
       const run = runOf(input);
       const {messages} = input;
+      if (input.messageList?._agentNetworkAppend) {
+        const why = "`network` runs tools and workflows past hooks: `generate` and `stream` ask them";
+        run.report(why); // Its stream ends with a status alone.
+        throw new HookRefusal("blocked", why);
+      }
+      if ("prompt" in scope) return messages;
       const at = messages.findLastIndex(({role}) => role === "user");
-      const parts = messages[at]?.content.parts;
-      if (!parts || "prompt" in scope) return messages;
+      const parts = messages[at]?.content.parts ?? [];
       const texts = parts.filter(({type}) => type === "text");
       const prompt = texts.map(({text = ""}) => text).join("\n");
       const turn = await agentTurn(run.scope, prompt, {...(input.abortSignal && {signal: input.abortSignal})});
@@ -93,17 +211,21 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       if (turn.outcome !== "proceed") return input.abort(turn.reason);
       const given = promptOf(turn);
       if (given === prompt) return messages;
+      const left = [{type: "text", text: at < 0 ? given.trimStart() : given}, ...parts.filter((part) => !texts.includes(part))];
+      if (at < 0) return [...messages, {id: randomUUID(), role: "user", createdAt: new Date(), content: {format: 2, parts: left}}];
       const {content: {parts: _, ...content}, ...message} = messages[at]!;
-      const left = [{type: "text", text: given}, ...parts.filter((part) => !texts.includes(part))];
       return messages.with(at, {...message, content: {...content, parts: left}});
     },
     async processInputStep(step: Step & {model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}}) {
       const run = runOf(step);
       if (run.stopped !== undefined) return step.abort(run.stopped);
-      if (step.structuredOutput?.model) throw new HookRefusal("blocked", "the model of `structuredOutput` has no hooks: leave it to the agent's own");
+      const own = step.structuredOutput?.model;
+      if (own && !(isModel(own) && ORIGINALS.has(own.doGenerate))) {
+        throw new HookRefusal("blocked", "the model of `structuredOutput` has no hooks: leave it to the agent's own, or give it `hookModel(client, model)`");
+      }
       const tools = Object.entries(toolsOf<StepTool>(run, step.tools ?? {}, library)).map(([name, tool]) => [name, {...tool, providerOptions: marked(tool.providerOptions)}]);
       return {
-        model: hookedModel(run, step.model, marked(await step.model.supportedUrls), options),
+        model: hookedModel(run, step.model, marked(await step.model.supportedUrls), options, asked),
         ...(step.tools && {tools: Object.fromEntries(tools) as Record<string, StepTool>}),
       };
     },
@@ -113,17 +235,20 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
   };
 }
 
-function hookedModel(run: Run, model: Model, supportedUrls: Record<string, RegExp[]>, options: MastraOptions): Model {
-  const {wrapGenerate, wrapStream} = middlewareOf(run, options);
+function hookedModel(run: Run, model: Model, supportedUrls: Record<string, RegExp[]>, options: MastraOptions, asked: object): Model {
   const {specificationVersion, provider, modelId} = model;
-  const calls = (params: Parameters<Model["doGenerate"]>[0]) => {
-    const foreign = params.tools?.find((tool) => tool.type === "function" && !HOOKED.has(Object(tool.providerOptions) as object));
+  const own = {specificationVersion, provider, modelId, supportedUrls};
+  const original: Model = {...own, ...callsOf(model, {
+    wrapGenerate: async ({doGenerate}) => ASKED.run(asked, doGenerate),
+    wrapStream: async ({doStream}) => ASKED.run(asked, doStream),
+  })};
+  const check = ({tools}: Parameters<Model["doGenerate"]>[0]) => {
+    const foreign = tools?.find((tool) => tool.type === "function" && !HOOKED.has(Object(tool.providerOptions) as object));
     if (foreign) throw new HookRefusal("blocked", `the tool ${foreign.name} of this step has no hooks: \`prepareStep\` must bring none`);
-    return {model, params, doGenerate: () => model.doGenerate(params), doStream: () => model.doStream(params)};
   };
-  return {
-    specificationVersion, provider, modelId, supportedUrls,
-    doGenerate: async (params) => wrapGenerate!(calls(params)),
-    doStream: async (params) => wrapStream!(calls(params)),
-  };
+  const {wrapGenerate, wrapStream} = middlewareOf(run, options);
+  return {...own, ...callsOf(original, {
+    wrapGenerate: async (call) => (check(call.params), wrapGenerate!(call)),
+    wrapStream: async (call) => (check(call.params), wrapStream!(call)),
+  })};
 }

@@ -31,6 +31,8 @@ export class Run {
   stopped: string | undefined;
   /** The stopped agent's answer was given: what comes now is another run. */
   isOver = false;
+  /** The reason of a refused call of the model is its answer; else the call throws. */
+  answersRefusals = true;
 
   constructor(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]) {
     this.scope = scope;
