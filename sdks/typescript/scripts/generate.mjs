@@ -8,7 +8,8 @@ const OUT = fileURLToPath(new URL("../src/events/native.ts", import.meta.url));
 const schema = (name) => JSON.parse(readFileSync(new URL(`../../../docs/schema/${name}.json`, import.meta.url), "utf8")).$defs;
 
 const payloads = schema("payloads");
-const {register} = schema("messages");
+const messages = schema("messages");
+const {register, response, started, finished, audited} = messages;
 const EVENTS = Object.keys(payloads).filter((name) => name.endsWith("Input")).map((name) => name.slice(0, -"Input".length));
 
 /** The properties that all of these objects have. */
@@ -17,9 +18,18 @@ function common(objects) {
   return Object.fromEntries(Object.entries(first).filter(([name]) => others.every((other) => name in other)));
 }
 
+/** The parts of messages that have a name of their own, by their schemas. */
+const PARTS = new Map();
+const withoutDescription = (schema) => JSON.stringify({...schema, description: undefined});
+
 /** A type; `null` is left out, which stands for a field that is not there. */
 function type(schema, indent) {
-  if (schema.$ref) return schema.$ref.split("/").pop();
+  const part = PARTS.get(withoutDescription(schema));
+  if (part) return part;
+  if (schema.$ref) {
+    const name = schema.$ref.split("/").pop();
+    return name in messages && !(name in payloads) ? type(messages[name], indent) : name;
+  }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.filter((value) => value !== null).map((value) => JSON.stringify(value)).join(" | ");
   if (schema.anyOf) return schema.anyOf.filter((it) => it.type !== "null").map((it) => type(it, indent)).join(" | ");
@@ -75,7 +85,21 @@ lines.push(map("NativeInputs", "Inputs of handlers,", "Input"), map("NativeOutpu
 const matcher = register.properties.matcher.anyOf.find(({properties}) => properties);
 lines.push(`/** All fields that are there must hold. Globs and patterns are those of docs/reference/events.md. */\nexport interface HookMatcher {\n${fields(matcher, "  ")}}\n`);
 lines.push(`/** The configuration of a handler. */\nexport interface HookConfig {\n${fields(register.properties.config, "  ")}}\n`);
-lines.push(`/** The names of a matcher's fields. */\nexport const MATCHER_FIELDS = ${JSON.stringify(Object.keys(matcher.properties))} as const;\n`);
+const part = (name, description, schema, except) => {
+  lines.push(`/** ${description} */\nexport interface ${name} {\n${fields(schema, "  ", except)}}\n`);
+  PARTS.set(withoutDescription(schema), name);
+};
+const {hooks: {items: run}, processed} = response.properties;
+part("HookOutput", "The answers of hooks, merged, or one of them.", messages.output);
+part("HookRun", "What one hook did.", run);
+part("Processed", "What an agent is to do.", processed);
+part("HookExecutionResponse", "The whole response to a request.", response);
+part("HookStarted", "A hook of one of the client's own requests has started.", started);
+part("HookFinished", "A hook of one of the client's own requests has ended.", finished);
+part("RegisteredHook", "A handler that is registered, as the server lists it.", messages.hooks.properties.hooks.items);
+part("AuditEntry", "An entry of the audit.", audited, {type: true});
+part("Bridged", "The answer in an agent's own format.", messages.bridged, {type: true, correlationId: true});
+lines.push(`/** What an audit tells of. */\nexport type AuditLevel = ${type(messages.audit.properties.level)};\n`);
 
 const text = lines.join("\n");
 if (!process.argv.includes("--check")) writeFileSync(OUT, text);

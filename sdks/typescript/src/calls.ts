@@ -6,9 +6,10 @@ import type {HookContext, HostMethod, LogLevel} from "./context.js";
 import {HookError, HookValueError, placeOf, textOf} from "./errors.js";
 import {prepare} from "./json.js";
 import type {Prepared} from "./json.js";
-import {errorOf} from "./messages.js";
+import {errorOf, readCall} from "./messages.js";
 import type {CallMessage, IncomingMessage} from "./messages.js";
-import type {AnyHandler} from "./registration.js";
+import type {AnyHandler, Registration} from "./registration.js";
+import {onlyId} from "./requests.js";
 import {readAnswer} from "./responses.js";
 import type {Vocabulary} from "./responses.js";
 
@@ -42,14 +43,35 @@ export class Calls {
     this.#problem = problem;
   }
 
-  /** Runs a handler, and answers. A call that runs already is not run again. */
-  run(call: CallMessage, handler: AnyHandler, vocabulary: Vocabulary): void {
-    if (this.#running.has(call.callId)) return;
+  /**
+   * Runs the handler that a hook-call is for, and answers. `find` gives the handler, or why there is none, or nothing for
+   * a call that was answered before. A call that runs already is not run again.
+   */
+  take(message: IncomingMessage, find: (call: CallMessage) => Pick<Registration, "handler" | "vocabulary"> | string | undefined): void {
+    let call: CallMessage;
+    try {
+      call = readCall(message);
+    } catch (error) {
+      const why = `the call cannot be read: ${textOf(error)}`;
+      this.#problem(why);
+      if (typeof message["callId"] === "string") this.refuse(message["callId"], why);
+      return;
+    }
+    const found = find(call);
+    if (typeof found === "string") return this.refuse(call.callId, found);
+    if (!found || this.#running.has(call.callId)) return;
     const abort = new AbortController();
     const until = call.deadlineMs === undefined ? Infinity : performance.now() + call.deadlineMs;
     const running: Running = {context: this.#context(call, abort.signal), abort, until};
     this.#running.set(call.callId, running);
-    void this.#answered(call, running, handler, vocabulary);
+    void this.#answered(call, running, found.handler, found.vocabulary);
+  }
+
+  /** Refuses the call that a line which is no message may have been. `false` where it is of none. */
+  refuseBroken(line: string, why: string): boolean {
+    const callId = /"type"\s*:\s*"hook-call"/.test(line) ? onlyId(line, "callId") : undefined;
+    if (callId !== undefined) this.refuse(callId, why);
+    return callId !== undefined;
   }
 
   /** Answers a call that no handler is for. */

@@ -6,8 +6,8 @@ import type {HookRegistrationError} from "./errors.js";
 import type {A3sEventName} from "./events/a3s.js";
 import type {AskInput, NativeEventName} from "./events/events.js";
 import type {
-  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, Progress, RegisteredHook, RequestOptions,
-} from "./execution.js";
+  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, HookFinished, HookStarted, RegisteredHook,
+} from "./events/native.js";
 import {currentRunToken} from "./host.js";
 import type {Approval, Approve, HostService, HostServices} from "./host.js";
 import {prepare} from "./json.js";
@@ -21,8 +21,9 @@ import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyA3sEventName, OnlyNativeEventName} from "./registration.js";
 import type {Vocabulary} from "./responses.js";
 import {Session} from "./session.js";
-import {untilAborted, untilEnded, untilLate} from "./signals.js";
-import {TemporaryHook, asyncDispose} from "./temporary.js";
+import {untilEnded, untilLate} from "./signals.js";
+import {asyncDispose} from "./temporary.js";
+import type {TemporaryHook} from "./temporary.js";
 import type {TriggerHost, TriggerLink} from "./triggers/running.js";
 import type {TriggerOptions} from "./triggers/options.js";
 
@@ -65,6 +66,22 @@ export interface HookClientOptions {
   onRegistrationError?: (error: HookRegistrationError) => void;
 }
 
+/** How a request is made. */
+export interface RequestOptions {
+  /** Answer this many milliseconds after acceptance at the latest. */
+  deadlineMs?: number;
+  /** An id of one's own, for `cancel`; no two requests in flight may share one. */
+  correlationId?: string;
+  /** Ends the hooks of the request, which rejects at once with the HookError `cancelled`, whatever they had decided. */
+  signal?: AbortSignal;
+  /** Whether each hook's output, or its input, is in the response. */
+  streams?: boolean;
+  inputs?: boolean;
+}
+
+/** Progress of the client's own requests. */
+export type Progress = HookStarted | HookFinished;
+
 type NativeHook<E extends NativeEventName> = NativeHandler<E> | HookOptions<NativeHandler<E>, "native">;
 type A3sHook<E extends A3sEventName> = A3sHandler<E> | HookOptions<A3sHandler<E>, "a3s">;
 /** A handler that names its vocabulary. */
@@ -95,7 +112,6 @@ export class HookClient {
   protected readonly shared: Vocabulary = "native";
   readonly #session: Session;
   readonly #progress = new Set<(progress: Progress) => void>();
-  readonly #followers = new Set<(line: Record<string, unknown>) => void>();
   #onAudit: (entry: AuditEntry) => void = (entry) => console.error(JSON.stringify(entry));
   /** Aborted when the client is closed, or a guard of it was refused. */
   readonly #over = new AbortController();
@@ -188,18 +204,14 @@ export class HookClient {
   temporaryHook<E extends NativeEventName, T = TemporaryHook>(event: E, hook: NativeHook<E>, during?: During<T>): Promise<NoInfer<T>>;
   async temporaryHook(event: string, hook: AnyHandler | HookOptions<AnyHandler>, during?: During<any>): Promise<any> {
     const id = this.registerHook(event as never, hook as never);
-    const temporary = new TemporaryHook(id, () => this.unregisterHook(id));
+    const dispose = async () => void (await this.unregisterHook(id));
+    let isKept = false;
     try {
       await this.ready(id);
-      if (!during) return temporary;
-    } catch (error) {
-      await temporary.dispose();
-      throw error;
-    }
-    try {
-      return await during(id);
+      isKept = !during;
+      return during ? await during(id) : {hookId: id, dispose, [asyncDispose]: dispose} satisfies TemporaryHook;
     } finally {
-      await temporary.dispose();
+      if (!isKept) await dispose();
     }
   }
 
@@ -270,43 +282,22 @@ export class HookClient {
    */
   async bridge(agent: string, event: string, input: object, options: RequestOptions = {}): Promise<Bridged> {
     const message = {type: "hook-bridge", agent, event, said: JSON.stringify(input), deadlineMs: options.deadlineMs};
-    const reply: Partial<Bridged> & HookExecutionResponse = await this.#exchange(message, event, options);
+    const reply: Partial<Bridged> & Pick<HookExecutionResponse, "error"> = await this.#exchange(message, event, options);
     const {error, stdout, stderr = "", exitCode, warnings = []} = reply;
     if (typeof stdout === "string" && typeof exitCode === "number") return {stdout, stderr, exitCode, warnings};
     throw new HookError(error?.code ?? "invalid_message", `${event}: ${error?.message ?? "the server's answer is none"}`);
   }
 
   /** Sends a request, and waits for what answers it. */
-  #exchange(message: OutgoingMessage, event: string, options: RequestOptions): Promise<HookExecutionResponse> {
-    return untilLate(event, options, (signal) => this.#exchangeUntil(message, event, options.correlationId, signal));
-  }
-
-  async #exchangeUntil(
-    message: OutgoingMessage, event: string, correlationId = `client-${this.#nextRequest++}`, signal?: AbortSignal,
-  ): Promise<HookExecutionResponse> {
-    const line = prepare({...message, correlationId});
-    this.#session.asks = true;
-    const {replies} = this.#session;
-    const cancelled = () => {
-      const request = {eventName: event, correlationId};
-      return new HookError("cancelled", `${event}: the request was cancelled`, {request, cause: signal?.reason});
-    };
-    if (signal?.aborted) throw cancelled();
-    let wasSent = false;
-    const answered = async () => {
-      const link = await this.#session.use();
-      if (signal?.aborted) throw cancelled();
-      if (replies.hasRequest(correlationId)) throw new HookError("duplicate_id", `a request ${correlationId} is in flight`);
-      const response = replies.request(correlationId, event, () => link.send(line));
-      wasSent = true;
-      return (await response) as unknown as HookExecutionResponse;
-    };
-    return untilAborted(answered(), signal, () => {
-      if (wasSent) {
-        this.cancel(correlationId);
-        replies.giveUp(correlationId);
-      }
-      return cancelled();
+  #exchange(message: OutgoingMessage, event: string, {correlationId, ...options}: RequestOptions): Promise<HookExecutionResponse> {
+    const id = correlationId ?? `client-${this.#nextRequest++}`;
+    const session = this.#session;
+    return untilLate(event, options, async (signal) => {
+      const line = prepare({...message, correlationId: id});
+      session.asks = true;
+      return (await session.requests.ask(id, event, () => session.use(), (link) => (
+        {send: () => link.send(line), cancel: () => this.cancel(id)}
+      ), signal)) as unknown as HookExecutionResponse;
     });
   }
 
@@ -321,13 +312,8 @@ export class HookClient {
   ): Promise<Record<string, unknown>> {
     const {session, deadlineMs} = options;
     this.#session.asks = true;
-    const result = await untilLate(trigger, options, async (signal) => {
-      const cancelled = () => new HookError("cancelled", `${trigger}: the trigger was cancelled`, {cause: signal?.reason});
-      if (signal?.aborted) throw cancelled();
-      const link = await untilAborted(this.#session.use(), signal, cancelled);
-      const message = {trigger, call, session, deadlineMs, runToken: currentRunToken()};
-      return this.#session.triggers.run(link, message, begin, signal);
-    });
+    const message = {trigger, call, session, deadlineMs, runToken: currentRunToken()};
+    const result = await untilLate(trigger, options, (signal) => this.#session.triggers.run(() => this.#session.use(), message, begin, signal));
     const warning = this.#takeWarning();
     if (warning === undefined) return result;
     return {...result, warnings: [warning, ...(Array.isArray(result["warnings"]) ? result["warnings"] : [])]};
@@ -354,13 +340,6 @@ export class HookClient {
     this.#session.stand({type: "hook-subscribe"});
     this.#progress.add(listener);
     return () => void this.#progress.delete(listener);
-  }
-
-  /** Tells of everything that happens at the server, as lines of a recording. What it gives back ends that. */
-  follow(listener: (line: Record<string, unknown>) => void): () => void {
-    this.#session.stand({type: "hook-tail"});
-    this.#followers.add(listener);
-    return () => void this.#followers.delete(listener);
   }
 
   /**
@@ -402,9 +381,6 @@ export class HookClient {
     } else if (message.type === "hook-audit") {
       const {type: _, ...entry} = message;
       this.#call("setHookAuditLevel", this.#onAudit, entry as unknown as AuditEntry);
-    } else if (message.type === "recorded" || message.type === "hook-recording") {
-      const {type, ...line} = message;
-      for (const listener of this.#followers) this.#call("follow", listener, type === "recorded" ? line : message);
     }
     // Others are of later servers.
   }

@@ -1,7 +1,7 @@
 /** Hooks for AI agents: the client of `hook serve`, and workers. */
 
 export {A3sClient, HookClient} from "./client.js";
-export type {HookClientOptions, HookClientOptions as A3sClientOptions} from "./client.js";
+export type {HookClientOptions, HookClientOptions as A3sClientOptions, Progress, RequestOptions} from "./client.js";
 export type {ReconnectOptions} from "./connection.js";
 export type {HookContext, HostMethod, LogLevel} from "./context.js";
 export {HookConnectionError, HookError, HookRegistrationError, HookValueError} from "./errors.js";
@@ -9,9 +9,6 @@ export type {FailedRequest} from "./errors.js";
 export type * from "./events/a3s.js";
 export type * from "./events/events.js";
 export type * from "./events/native.js";
-export type {
-  AuditEntry, AuditLevel, Bridged, HookExecutionResponse, HookRun, Processed, Progress, RegisteredHook, RequestOptions,
-} from "./execution.js";
 export type {Approval, Approve, Approved, HostAsked, HostService, HostServices} from "./host.js";
 export type {Fired} from "./outcome.js";
 export type {

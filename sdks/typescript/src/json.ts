@@ -30,71 +30,51 @@ export interface OutgoingMessage {
 export function prepare(message: OutgoingMessage): Prepared {
   let line: string;
   try {
-    new Check().value(message, "", 1);
-    line = `${JSON.stringify(message)}\n`;
+    line = `${JSON.stringify(message, checked())}\n`;
   } catch (error) {
     // A getter or a toJSON of the caller's may throw anything.
     if (error instanceof HookValueError) throw error;
     throw new HookValueError(`the message cannot be written as JSON: ${String(error)}`);
   }
-  const bytes = Buffer.byteLength(line);
-  if (bytes > MAX_LINE) throw tooLarge();
+  if (Buffer.byteLength(line) > MAX_LINE) throw tooLarge();
   return {message, line};
 }
 
 /**
- * Looks at a value before it is written: JSON.stringify would write `null` for a NaN, leave out
- * functions in silence, and work for ever on arrays that share their parts many times over.
+ * Looks at each value before it is written: JSON.stringify alone would write `null` for a NaN, leave out functions in
+ * silence, and work for ever on arrays that share their parts many times over.
  */
-class Check {
-  #bytes = 0;
-
-  value(value: unknown, name: string, depth: number): void {
-    value = withToJson(value, name);
+function checked(): (this: object, name: string, value: unknown) => unknown {
+  const depths = new Map<object, number>();
+  // At least, with a comma: never more than what would be written. The message itself has neither that nor a name.
+  let bytes = -4;
+  return function (name, value) {
+    bytes += Array.isArray(this) ? 2 : name.length + 5;
     switch (typeof value) {
       case "number":
         if (!Number.isFinite(value)) throw new HookValueError(`${named(name)} is ${value}, which JSON cannot hold`);
-        return this.#count(1);
+        break;
       case "string":
-        return this.#count(value.length + 2);
-      case "boolean":
+        bytes += value.length + 1;
+        break;
+      case "object": {
+        if (value === null) break;
+        const depth = (depths.get(this) ?? 0) + 1;
+        if (depth > MAX_DEPTH) throw new HookValueError(`the value nests more than ${MAX_DEPTH} levels deep, or contains itself`);
+        depths.set(value, depth);
+        break;
+      }
       case "undefined":
-        return this.#count(1);
-      case "object":
-        return value === null ? this.#count(4) : this.#object(value, name, depth);
+        if (!Array.isArray(this)) bytes -= name.length + 5;
+        break;
+      case "boolean":
+        break;
       default:
         throw new HookValueError(`${named(name)} is a ${typeof value}, which JSON cannot hold`);
     }
-  }
-
-  #object(value: object, name: string, depth: number): void {
-    if (depth > MAX_DEPTH) {
-      throw new HookValueError(`the value nests more than ${MAX_DEPTH} levels deep, or contains itself`);
-    }
-    this.#count(2);
-    if (Array.isArray(value)) {
-      for (const item of value) this.value(item, name, depth + 1);
-      return;
-    }
-    for (const key of Object.keys(value)) {
-      const field = (value as Record<string, unknown>)[key];
-      if (field === undefined) continue;
-      this.#count(key.length + 3);
-      this.value(field, key, depth + 1);
-    }
-  }
-
-  #count(bytes: number): void {
-    this.#bytes += bytes;
-    // At least one byte each: what is counted is never more than what would be written.
-    if (this.#bytes > 2 * MAX_LINE) throw tooLarge();
-  }
-}
-
-function withToJson(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  const toJson = (value as {toJSON?: unknown}).toJSON;
-  return typeof toJson === "function" ? toJson.call(value, name) : value;
+    if (bytes > MAX_LINE) throw tooLarge();
+    return value;
+  };
 }
 
 function named(name: string): string {

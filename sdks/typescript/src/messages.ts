@@ -32,11 +32,7 @@ export interface CallMessage {
 export function readMessage(line: string): IncomingMessage {
   const message: unknown = JSON.parse(line);
   if (!isObject(message)) throw new Error("it is no object");
-  if (typeof message["type"] !== "string") {
-    // The lines of a recording, which hook-tail sends, have no type of their own.
-    if (typeof message["at"] !== "number") throw new Error("it has no type");
-    return {...message, type: "recorded"};
-  }
+  if (typeof message["type"] !== "string") throw new Error("it has no type");
   for (const id of ["correlationId", "hookId", "callId", "hostCallId", "triggerId"]) {
     if (message[id] != null && typeof message[id] !== "string") throw new Error(`its ${id} is no text`);
   }

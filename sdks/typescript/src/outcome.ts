@@ -1,14 +1,14 @@
 /** What the hooks of an event came to. */
 
 import {HookError} from "./errors.js";
-import type {HookExecutionResponse, Processed} from "./execution.js";
+import type {HookExecutionResponse, HookOutput, Processed} from "./events/native.js";
 import {isObject} from "./messages.js";
 
 /** What `fire` gives: what is to be done, with what the user is to be told. */
 export interface Fired extends Processed {
   /** What failed in the engine, where `decision` says what that is to mean. */
   error?: {code: string; message: string; details?: unknown};
-  finalOutput?: Record<string, unknown>;
+  finalOutput?: HookOutput;
   /** For the user: settings that cannot be read, hooks that are not trusted or failed. */
   warnings: string[];
 }
@@ -25,9 +25,9 @@ export class Fired {
    * @throws HookError `invalid_message` for a change that is none.
    */
   toolInput(original: Record<string, unknown>): Record<string, unknown> {
-    const changed: unknown = this.modified?.tool_input;
+    const changed = this.modified?.["tool_input"];
     if (changed === undefined || changed === null) return {...original};
     if (!isObject(changed)) throw new HookError("invalid_message", "the changed arguments are no object");
-    return this.modified?.toolInputReplaces === true ? {...changed} : {...original, ...changed};
+    return this.modified?.["toolInputReplaces"] === true ? {...changed} : {...original, ...changed};
   }
 }

@@ -4,7 +4,6 @@ import {HookError} from "./errors.js";
 import type {A3sEventName, A3sEvents} from "./events/a3s.js";
 import {isA3sEvent} from "./events/a3s.js";
 import type {Answered, NativeEvent, NativeEventName} from "./events/events.js";
-import {MATCHER_FIELDS} from "./events/native.js";
 import type {HookConfig, HookMatcher} from "./events/native.js";
 import type {HookContext} from "./context.js";
 import {isObject} from "./messages.js";
@@ -51,11 +50,12 @@ export interface Registration {
   readonly handler: AnyHandler;
 }
 
+const FIELDS: readonly string[] = ["handler", "matcher", "config", "id", "vocabulary"] satisfies (keyof HookOptions<never>)[];
+
 /**
- * Checks what `registerHook` and `worker.on` were given.
+ * Checks what `registerHook` and `worker.on` were given. The server checks matchers and configs.
  *
- * @throws {@link HookError} `invalid_hook`, for what the server could not understand: a field that is
- * not known could be a misspelt restriction, and is not passed over.
+ * @throws {@link HookError} `invalid_hook`: a field that is not known could be a misspelt restriction, and is not passed over.
  */
 export function readRegistration(
   eventName: string,
@@ -65,15 +65,14 @@ export function readRegistration(
   if (typeof eventName !== "string" || eventName === "") throw invalid("an event has a name");
   const options: HookOptions<AnyHandler> = typeof given === "function" ? {handler: given} : given;
   if (!isObject(options)) throw invalid("a hook is a function, or an object with a `handler`");
-  only(options, ["handler", "matcher", "config", "id", "vocabulary"], "a hook");
+  const unknown = Object.keys(options).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) throw invalid(`\`${unknown.slice(0, 100)}\` is no field of a hook; there are ${FIELDS.join(", ")}`);
   const {handler, matcher, config, id, vocabulary} = options;
   if (typeof handler !== "function") throw invalid("`handler` is a function");
   if (id !== undefined && (typeof id !== "string" || id === "")) throw invalid("`id` is a text");
   if (vocabulary !== undefined && vocabulary !== "a3s" && vocabulary !== "native") {
     throw invalid('`vocabulary` is "a3s" or "native"');
   }
-  checkMatcher(matcher);
-  checkConfig(config);
   return {
     eventName,
     vocabulary: vocabulary ?? vocabularyOf(eventName, shared),
@@ -93,49 +92,6 @@ const SHARED = new Set<string>([
 function vocabularyOf(eventName: string, shared: Vocabulary): Vocabulary {
   if (SHARED.has(eventName)) return shared;
   return isA3sEvent(eventName) ? "a3s" : "native";
-}
-
-/** The fields of a matcher that are one text. */
-const PATTERNS = new Set<string>(["toolPattern", "commandPattern"]);
-
-function checkMatcher(matcher: unknown): void {
-  if (matcher === undefined || typeof matcher === "string") return;
-  if (!isObject(matcher)) throw invalid("`matcher` is a text or an object");
-  only(matcher, MATCHER_FIELDS, "a matcher");
-  for (const name of MATCHER_FIELDS) {
-    const value = matcher[name];
-    if (PATTERNS.has(name)) {
-      if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` is a text`);
-      continue;
-    }
-    const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
-    if (value !== undefined && typeof value !== "string" && !isTexts) {
-      throw invalid(`\`${name}\` is a text, or an array of texts`);
-    }
-  }
-}
-
-function checkConfig(config: unknown): void {
-  if (config === undefined) return;
-  if (!isObject(config)) throw invalid("`config` is an object");
-  only(config, ["priority", "timeout", "async", "failBehavior"], "a config");
-  const {priority, timeout, async: isAsync, failBehavior} = config;
-  if (priority !== undefined && !Number.isSafeInteger(priority)) throw invalid("`priority` is a whole number");
-  if (timeout !== undefined && (!Number.isSafeInteger(timeout) || Number(timeout) <= 0)) {
-    throw invalid("`timeout` is a whole number of milliseconds above 0");
-  }
-  if (isAsync !== undefined && typeof isAsync !== "boolean") throw invalid("`async` is true or false");
-  if (failBehavior !== undefined && failBehavior !== "continue" && failBehavior !== "block") {
-    throw invalid('`failBehavior` is "continue" or "block"');
-  }
-}
-
-function only(value: object, known: readonly string[], what: string): void {
-  for (const name of Object.keys(value)) {
-    if (!known.includes(name)) {
-      throw invalid(`\`${name.slice(0, 100)}\` is no field of ${what}; there are ${known.join(", ")}`);
-    }
-  }
 }
 
 function invalid(why: string): HookError {

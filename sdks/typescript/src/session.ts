@@ -10,11 +10,11 @@ import {prepare} from "./json.js";
 import type {OutgoingMessage, Prepared} from "./json.js";
 import type {Connect, Link} from "./link/link.js";
 import {Outbox} from "./outbox.js";
-import {PROTOCOL, errorOf, isObject, readCall} from "./messages.js";
+import {PROTOCOL, errorOf, isObject} from "./messages.js";
 import type {IncomingMessage} from "./messages.js";
 import {Registrations, registerMessage} from "./registrations.js";
 import type {Entry} from "./registrations.js";
-import {Replies, onlyId} from "./requests.js";
+import {Questions, Replies} from "./requests.js";
 import {Triggers} from "./triggers/running.js";
 
 /** Who is told of what. */
@@ -22,7 +22,7 @@ export interface SessionListener {
   problem(text: string): void;
   /** `isGuard`: its failure blocks. */
   refused(error: HookRegistrationError, isGuard: boolean): void;
-  /** Progress, audit and recorded messages, which answer nothing. */
+  /** Progress and audit messages, which answer nothing. */
   news(message: IncomingMessage): void;
 }
 
@@ -38,6 +38,7 @@ export interface SessionOptions {
 export class Session {
   readonly registrations = new Registrations();
   readonly calls: Calls;
+  readonly requests = new Questions("correlationId");
   readonly replies = new Replies();
   readonly triggers: Triggers;
   /** What is said again on each new connection, such as hook-subscribe, by its type. */
@@ -145,12 +146,10 @@ export class Session {
     this.#closing = "the client is closed";
     this.#hosted.cancelAll(this.#closing);
     this.standing.clear();
-    for (const correlationId of this.replies.requests()) this.tell({type: "hook-cancel", correlationId});
-    for (const triggerId of this.triggers.ids()) this.tell({type: "hook-trigger-cancel", triggerId});
+    for (const questions of [this.requests, this.triggers]) questions.cancelAll();
     await this.#connection.close();
     // Last, so that a program that awaits them after `close` hears of it first there.
-    this.replies.failAll(new HookConnectionError("closed", this.#closing));
-    this.triggers.failAll(new HookConnectionError("closed", this.#closing));
+    this.#failAll(new HookConnectionError("closed", this.#closing));
     for (const {id} of this.registrations.all()) this.registrations.remove(id);
   }
 
@@ -247,8 +246,7 @@ export class Session {
     this.#isInStep = false;
     const error = new HookConnectionError("connection_lost", this.#closing ?? why);
     this.registrations.disconnected(error);
-    if (this.#closing === undefined) this.replies.failAll(error);
-    if (this.#closing === undefined) this.triggers.failAll(error);
+    if (this.#closing === undefined) this.#failAll(error);
     for (const waiting of this.#unregistering.values()) for (const resolve of waiting) resolve();
     this.#unregistering.clear();
     this.#hosted.cancelAll(why);
@@ -265,7 +263,7 @@ export class Session {
       case "hook-bridged":
       case "hook-execution-response":
         if (this.#closing !== undefined) return; // It was ended by this client's end.
-        if (!this.replies.takeResponse(message)) this.#takeUnknown(message);
+        if (!this.requests.take(message)) this.#takeUnknown(message);
         return;
       case "hook-call":
         return this.#call(message);
@@ -279,7 +277,7 @@ export class Session {
       case "hook-trigger-chunk":
         return this.triggers.takeChunk(message);
       case "hook-trigger-result":
-        if (!this.triggers.takeResult(message)) this.#listener.problem("the server sent the result of a trigger that nothing waits for");
+        if (!this.triggers.take(message)) this.#listener.problem("the server sent the result of a trigger that nothing waits for");
         return;
       case "hook-host-call-cancelled":
         return this.#hosted.cancel(String(message["hostCallId"]));
@@ -294,8 +292,7 @@ export class Session {
         return;
       case "hook-hooks":
       case "hook-reloaded":
-      case "hook-event-defined":
-        if (!this.replies.takeReply(message)) this.#listener.problem(`the server sent a ${message.type} that nothing waits for`);
+        if (!this.replies.take(message)) this.#listener.problem(`the server sent a ${message.type} that nothing waits for`);
         return;
       case "hook-lagged":
         return this.#listener.problem(`news was lost: ${String(message["missed"])} messages`);
@@ -307,23 +304,13 @@ export class Session {
   }
 
   #call(message: IncomingMessage): void {
-    let call;
-    try {
-      call = readCall(message);
-    } catch (error) {
-      this.#listener.problem(`the server sent a call that is none: ${textOf(error)}`);
-      if (typeof message["callId"] === "string") this.calls.refuse(message["callId"], `the call cannot be read: ${textOf(error)}`);
-      return;
-    }
-    const before = this.#outbox.answerTo(call.callId);
-    if (before) {
+    this.calls.take(message, ({callId, hookId}) => {
+      const before = this.#outbox.answerTo(callId);
       // It came again after a loss; what is not known to have arrived is sent when the client is back in step.
-      if (this.#isInStep) this.#answer(before);
-      return;
-    }
-    const entry = this.registrations.called(call.hookId);
-    if (!entry) return this.calls.refuse(call.callId, `this client has no hook ${call.hookId}`);
-    this.calls.run(call, entry.registration.handler, entry.registration.vocabulary);
+      if (before && this.#isInStep) this.#answer(before);
+      if (before) return undefined;
+      return this.registrations.called(hookId)?.registration ?? `this client has no hook ${hookId}`;
+    });
   }
 
   #unregistered(id: string): void {
@@ -343,7 +330,7 @@ export class Session {
     // The token is not taken any more: the handlers are registered again.
     if (request === "hook-hello" && error.code === "unknown_token") return;
     const failed = new HookError(error.code, error.message, {details: error.details});
-    if (typeof request === "string" && this.replies.failReply(request, failed)) return;
+    if (typeof request === "string" && this.replies.fail(failed, request)) return;
     this.#listener.problem(`the server refused ${String(request)}: ${error.message}`);
   }
 
@@ -353,7 +340,7 @@ export class Session {
     if (error.code === "invalid_request") {
       const entry = this.registrations.oldestUnanswered();
       if (entry) return this.#refused(entry.id, error);
-      if (this.replies.failReply(undefined, new HookError(error.code, error.message, {details: error.details}))) return;
+      if (this.replies.fail(new HookError(error.code, error.message, {details: error.details}))) return;
       if (this.triggers.failOldest(error)) return;
     }
     this.#listener.problem(`the server answered a request that nothing waits for: ${error.message}`);
@@ -361,9 +348,12 @@ export class Session {
 
   /** The server serves this client no more: what was asked is not answered. */
   #refusedAll(why: string): void {
-    this.replies.failAll(new HookConnectionError("refused", why));
-    this.triggers.failAll(new HookConnectionError("refused", why));
+    this.#failAll(new HookConnectionError("refused", why));
     this.#listener.problem(why);
+  }
+
+  #failAll(error: HookError): void {
+    for (const asked of [this.requests, this.replies, this.triggers]) asked.failAll(error);
   }
 
   #refused(id: string, error: {code: string; message: string; details?: unknown}): void {
@@ -375,10 +365,13 @@ export class Session {
   #broken(line: string, why: string): void {
     const problem = `the server sent a line that is no message: ${why}`;
     this.#listener.problem(problem);
-    const callId = onlyId(line, "callId");
-    if (callId !== undefined && /"type"\s*:\s*"hook-call"/.test(line)) return this.calls.refuse(callId, problem);
-    this.replies.failBroken(line, new HookError("invalid_message", problem));
-    this.triggers.failBroken(line, new HookError("invalid_message", problem));
+    if (this.calls.refuseBroken(line, problem)) return;
+    const error = new HookError("invalid_message", problem);
+    const type = /"type"\s*:\s*"([a-z-]+)"/.exec(line)?.[1] ?? "";
+    // What says that it is something else answers no request.
+    if (["", "hook-execution-response", "hook-bridged"].includes(type)) return void (this.requests.failBroken(line, error) || this.replies.fail(error));
+    if (/^hook-(trigger|host-call)/.test(type)) this.triggers.failBroken(line, error);
+    else this.replies.fail(error, type);
   }
 }
 

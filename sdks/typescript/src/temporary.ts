@@ -4,23 +4,8 @@
 /** `Symbol.asyncDispose`. */
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
-/** A handler that is in force until it is disposed of. */
-export class TemporaryHook {
+/** A handler that is in force until it is disposed of; once is enough. */
+export interface TemporaryHook extends AsyncDisposable {
   readonly hookId: string;
-  readonly #remove: () => Promise<unknown>;
-
-  constructor(hookId: string, remove: () => Promise<unknown>) {
-    this.hookId = hookId;
-    this.#remove = remove;
-  }
-
-  /** Takes the handler away. Once is enough. */
-  async dispose(): Promise<void> {
-    await this.#remove();
-  }
-
-  /** For `await using`. */
-  [asyncDispose](): Promise<void> {
-    return this.dispose();
-  }
+  dispose(): Promise<void>;
 }

@@ -10,11 +10,10 @@ import type {NativeEventName} from "./events/events.js";
 import {prepare} from "./json.js";
 import type {Prepared} from "./json.js";
 import {Lines} from "./lines.js";
-import {PROTOCOL, errorOf, readCall, readMessage} from "./messages.js";
-import type {CallMessage, IncomingMessage} from "./messages.js";
+import {PROTOCOL, errorOf, readMessage} from "./messages.js";
+import type {IncomingMessage} from "./messages.js";
 import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyA3sEventName, Registration} from "./registration.js";
-import {onlyId} from "./requests.js";
 import {stdoutIntoStderr} from "./stdout.js";
 
 /** How long handlers have to finish at the end, in milliseconds, whatever their deadlines say. */
@@ -126,9 +125,7 @@ export class Worker {
         } catch (error) {
           const why = `the engine sent a line that is no message: ${textOf(error)}`;
           problem(why);
-          const callId = /"type"\s*:\s*"hook-call"/.test(line) ? onlyId(line, "callId") : undefined;
-          if (callId !== undefined) calls.refuse(callId, why);
-          return;
+          return void calls.refuseBroken(line, why);
         }
         if (message.type === "hook-close") {
           calls.cancelAll("the engine ends");
@@ -150,7 +147,9 @@ export class Worker {
   #take(message: IncomingMessage, calls: Calls, problem: (text: string) => void): void {
     switch (message.type) {
       case "hook-call":
-        return this.#call(message, calls, problem);
+        return calls.take(message, ({hookId, eventName}) => (
+          this.#hooks.get(hookId) ?? this.#onlyOneFor(eventName) ?? `this worker has not exactly one handler for ${eventName}`
+        ));
       case "hook-call-cancelled":
         return calls.cancel(String(message["callId"]));
       case "hook-host-result":
@@ -162,21 +161,6 @@ export class Worker {
       }
       default: // Of later engines.
     }
-  }
-
-  #call(message: IncomingMessage, calls: Calls, problem: (text: string) => void): void {
-    let call: CallMessage;
-    try {
-      call = readCall(message);
-    } catch (error) {
-      const why = `the call cannot be read: ${textOf(error)}`;
-      problem(why);
-      if (typeof message["callId"] === "string") calls.refuse(message["callId"], why);
-      return;
-    }
-    const hook = this.#hooks.get(call.hookId) ?? this.#onlyOneFor(call.eventName);
-    if (!hook) return calls.refuse(call.callId, `this worker has not exactly one handler for ${call.eventName}`);
-    calls.run(call, hook.handler, hook.vocabulary);
   }
 
   /** The handler of an event that a settings entry names: its id is the entry's, and not known here. */

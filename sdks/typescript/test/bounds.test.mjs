@@ -5,7 +5,7 @@ import {test} from "node:test";
 
 import {Calls} from "../dist/calls.js";
 import {Outbox} from "../dist/outbox.js";
-import {Replies} from "../dist/requests.js";
+import {Questions} from "../dist/requests.js";
 
 const answer = (callId, line = "") => ({message: {type: "hook-answer", callId}, line});
 
@@ -27,19 +27,24 @@ test("answers that were sent are remembered up to a number and a length, the las
   assert.equal(box.takeAll().length, 0);
 });
 
-test("requests that were given up are remembered up to a number, the last ones", () => {
-  const replies = new Replies();
+test("requests that were given up are remembered up to a number, the last ones", async () => {
+  const requests = new Questions("correlationId");
   for (let n = 0; n <= 4096; n++) {
-    replies.request(`${n}`, "SessionEnd", () => {}).catch(() => {});
-    replies.giveUp(`${n}`);
+    const abort = new AbortController();
+    const asked = requests.ask(`${n}`, "SessionEnd", async () => {}, () => ({send() {}, cancel() {}}), abort.signal);
+    await new Promise(setImmediate);
+    abort.abort();
+    await assert.rejects(asked, {code: "cancelled"});
   }
-  assert.deepEqual([replies.hasRequest("0"), replies.hasRequest("1"), replies.hasRequest("4096")], [false, true, true]);
+  assert.deepEqual([requests.has("0"), requests.has("1"), requests.has("4096")], [false, true, true]);
 });
 
 test("calls have as long as the latest of their deadlines", () => {
   const calls = new Calls(() => {}, () => {});
   assert.equal(calls.remainingMs(), 0);
-  const call = (callId, deadlineMs) => calls.run({callId, hookId: "h", eventName: "BeforeTool", input: {}, deadlineMs}, () => new Promise(() => {}), "native");
+  const call = (callId, deadlineMs) => (
+    calls.take({type: "hook-call", callId, hookId: "h", eventName: "BeforeTool", input: {}, deadlineMs}, () => ({handler: () => new Promise(() => {}), vocabulary: "native"}))
+  );
   call("1", 1000);
   call("2", 60_000);
   assert.ok(calls.remainingMs() <= 60_000 && calls.remainingMs() > 1000);

@@ -27,26 +27,25 @@ for (const file of FILES) describe(file, {concurrency: 4}, () => {
 
 /** Plays a scenario, which may be of several steps. */
 async function play(scenario, socket) {
-  const asked = [];
-  const approve = ({reason}) => (asked.push(reason), scenario.approves);
+  const now = {};
+  const approve = ({reason}) => (now.seen.asked.push(reason), now.step.approves);
   const client = new HookClient({socket, ...(scenario.approves !== undefined && {approve}), onProblem: () => {}});
   try {
-    await playOver(client, scenario, asked);
+    await playOver(client, scenario, now);
   } finally {
     await client.close();
   }
 }
 
-async function playOver(client, scenario, asked) {
+async function playOver(client, scenario, now) {
   const open = new Map();
   for (const step of scenario.steps ?? [scenario]) {
-    const seen = {ran: [], called: [], shown: [], asked};
+    const seen = {ran: [], called: [], shown: [], asked: []};
+    Object.assign(now, {step, seen});
     const result = await run(client, step, seen, open);
     for (const [field, expected] of Object.entries(step.expect.result)) holds(result[field], expected, `${field} of ${JSON.stringify(result)}`);
     for (const field of ["ran", "called", "shown", "asked"]) {
-      if (!step.expect[field]) continue;
-      assert.equal(seen[field].length, step.expect[field].length, field);
-      step.expect[field].forEach((expected, at) => holds(seen[field][at], expected, field));
+      if (step.expect[field]) assert.deepEqual(seen[field], step.expect[field], field);
     }
   }
 }

@@ -8,7 +8,7 @@ import {createConnection, createServer} from "node:net";
 import {dirname, join} from "node:path";
 import {createInterface} from "node:readline";
 
-import {A3sClient} from "hook-sdk";
+import {A3sClient, HookClient} from "hook-sdk";
 
 import {nearestProject, socketOf} from "../dist/link/place.js";
 import {engine, hook} from "./project.mjs";
@@ -148,6 +148,19 @@ engine("a registered guard decides on another client's requests, until it is tak
     await agent.close();
   });
 });
+
+engine("a matcher or a configuration that means nothing is refused", {}, (project) => project.serve(async (socket) => {
+  const client = new HookClient({socket, onProblem: () => {}});
+  for (const wrong of [
+    {matcher: 7}, {matcher: {path_pattern: "*"}}, {matcher: {tool: []}}, {matcher: {commandPattern: ["a"]}},
+    {config: 7}, {config: {failBehaviour: "block"}}, {config: {timeout: 0}}, {config: {priority: 1.5}}, {config: {failBehavior: "ask"}},
+  ]) {
+    const id = client.registerHook("BeforeTool", {...wrong, handler: () => {}});
+    await assert.rejects(client.ready(id), {name: "HookRegistrationError"}, JSON.stringify(wrong));
+  }
+  assert.deepEqual(await client.listHooks(), []);
+  await client.close();
+}));
 
 engine("a client that was lost gets its hooks and the calls that wait for it back", {}, async (project) => {
   await project.serve((socket) => withProxy(socket, async (path, lose) => {

@@ -1283,5 +1283,301 @@ export interface HookConfig {
   failBehavior?: "continue" | "block";
 }
 
-/** The names of a matcher's fields. */
-export const MATCHER_FIELDS = ["kind","tool","toolPattern","pathPattern","commandPattern","agent","subagent","permissionMode","model"] as const;
+/** The answers of hooks, merged, or one of them. */
+export interface HookOutput {
+  /** `false` stops the agent. */
+  continue?: boolean;
+  /** Why it stops. */
+  stopReason?: string;
+  /** `true` hides the message from the display. */
+  suppressOutput?: boolean;
+  /** A message for the user and the model. */
+  systemMessage?: string;
+  /** `block` or `deny` forbids, `retry` asks to try again after a while, `ask` asks the user, `allow` or `approve` lets it happen. */
+  decision?: string;
+  /** Why it is decided so. */
+  reason?: string;
+  /** How long to wait before the retry, in milliseconds; no time by default. */
+  retryAfterMs?: number;
+  /** `true`: hooks of later priorities do not run that are trusted no more than this one, guards excepted. */
+  skipRemaining?: boolean;
+  /** What only this event knows. */
+  hookSpecificOutput?: Record<string, unknown>;
+}
+
+/** What one hook did. */
+export interface HookRun {
+  /** The hook's name, else its command. */
+  name: string;
+  /** What the hook is run by. */
+  type: "command" | "rule" | "worker" | "module" | "registered" | "upstream" | "http" | "prompt" | "agent" | "mcp_tool" | "inline" | "async" | "blocking";
+  /** Where the hook comes from. */
+  source: "project" | "user" | "system" | "extension" | "explicit" | "client" | "in-process";
+  /** The name of the extension, where it comes from one. */
+  extension?: string;
+  /** Whether it exited with 0, or returned no error. */
+  success: boolean;
+  /** How its process exited, if it did. */
+  exitCode?: number;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** How long it ran, in milliseconds. */
+  duration: number;
+  /** How long it waited for a place, in milliseconds. */
+  queued: number;
+  /** Present where it ran again, on what other hooks had made of the input. */
+  askedAgain?: boolean;
+  /** Present where its timeout ended it. */
+  timedOut?: boolean;
+  /** Present where what it started held its output open. */
+  leaked?: boolean;
+  /** Present where it wrote more than is kept. */
+  truncated?: boolean;
+  /** Of a worker that was started again, or is broken: how it was when the call was over. */
+  worker?: {
+    /** How it is; a broken one is started no more. */
+    state: "stopped" | "starting" | "ready" | "broken";
+    /** How often it was started again. */
+    restarts: number;
+  };
+  /** Texts for the hook's author. */
+  warnings: string[];
+  /** Why it failed. */
+  error?: string;
+  /** What it decided by itself, if what it wrote was asked for and was an answer. */
+  decision?: "proceed" | "ask" | "retry" | "block" | "stop";
+  /** What is kept of its standard output, if asked for. */
+  stdout?: string;
+  /** What is kept of its standard error, if asked for. */
+  stderr?: string;
+  /** What it was told, if asked for. */
+  input?: Record<string, unknown>;
+}
+
+/** What an agent is to do. */
+export interface Processed {
+  /** The strongest of all answers. */
+  decision: "proceed" | "ask" | "retry" | "block" | "stop";
+  /** Why, unless it is `proceed`. */
+  reason?: string;
+  /** How long to wait before the retry, in milliseconds. */
+  retryAfterMs?: number;
+  /** Whether a hook grants what the user would be asked for. */
+  granted?: boolean;
+  /** Whether to hide the event's output. */
+  suppressOutput: boolean;
+  /** Whether the agent should stop. */
+  shouldStop: boolean;
+  /** Why it should. */
+  stopReason?: string;
+  /** A message for the display. */
+  systemMessage?: string;
+  /** The same message for the model. */
+  modelMessage?: string;
+  /** Text for the model. */
+  additionalContext?: string;
+  /** All changes of the tool's input, the request or the response, under its name. */
+  modified?: Record<string, unknown>;
+}
+
+/** The whole response to a request. */
+export interface HookExecutionResponse {
+  /** What message it is. */
+  type: "hook-execution-response";
+  /** The id of the request. */
+  correlationId: string;
+  /** The event; absent if the request named none that is known. */
+  eventName?: string;
+  /** Whether every stage was completed; what hooks did there does not matter. */
+  success: boolean;
+  /** What the hooks answered, merged. */
+  output?: {
+    /** Whether every hook succeeded. */
+    success: boolean;
+    /** The merged answer; absent if no hook gave one. */
+    finalOutput?: HookOutput;
+    /** All answers, in plan order. */
+    allOutputs: HookOutput[];
+    /** What went wrong. */
+    errors: {
+      /** What went wrong. */
+      message: string;
+      /** The hook it happened to. */
+      hook?: string;
+      /** The stage it happened in. */
+      stage?: string;
+    }[];
+    /** The sum of durations, in milliseconds. */
+    totalDuration: number;
+  };
+  /** What the caller is to do. */
+  processed?: Processed;
+  /** What each hook did. */
+  hooks?: HookRun[];
+  /** The hooks that were not started, because of what one of an earlier priority answered. */
+  notStarted?: ({
+    /** The hook's name, else its command. */
+    name: string;
+    /** What the hook is run by. */
+    type: "command" | "rule" | "worker" | "module" | "registered" | "upstream" | "http" | "prompt" | "agent" | "mcp_tool" | "inline" | "async" | "blocking";
+    /** Where the hook comes from. */
+    source: "project" | "user" | "system" | "extension" | "explicit" | "client" | "in-process";
+    /** The name of the extension, where it comes from one. */
+    extension?: string;
+    /** The hook by whose answer it was not. */
+    endedBy: string;
+  })[];
+  /** The stage that failed, if one did. */
+  error?: {
+    /** Which stage failed. */
+    code: "invalid_request" | "unsupported_event" | "invalid_payload" | "planning_failed" | "translation_failed" | "execution_failed" | "aggregation_failed" | "no_handler" | "shutting_down" | "cancelled" | "deadline_exceeded" | "unanswered" | "no_runtime" | "internal_error";
+    /** What went wrong, and how to fix it. */
+    message: string;
+    /** More about it. */
+    details?: Record<string, unknown>;
+  };
+  /** Which engine of a fleet answered. */
+  engine?: {
+    /** Tells it apart from others for as long as it runs. */
+    id: string;
+    /** Its version. */
+    version: string;
+    /** What its settings are, and what is trusted of them, where it knows. */
+    settingsHash?: string;
+  };
+  /** What the caller should tell its user, such as settings that cannot be read and hooks that failed. */
+  warnings?: string[];
+}
+
+/** A hook of one of the client's own requests has started. */
+export interface HookStarted {
+  /** What message it is. */
+  type: "hook-started";
+  /** The id of the request. */
+  correlationId: string;
+  /** The event. */
+  eventName: string;
+  /** The hook that runs now. */
+  hook: {
+    /** The hook's name, else its command. */
+    name: string;
+    /** What the hook is run by. */
+    type: "command" | "rule" | "worker" | "module" | "registered" | "upstream" | "http" | "prompt" | "agent" | "mcp_tool" | "inline" | "async" | "blocking";
+    /** Where the hook comes from. */
+    source: "project" | "user" | "system" | "extension" | "explicit" | "client" | "in-process";
+    /** The name of the extension, where it comes from one. */
+    extension?: string;
+    /** How long it may run, in milliseconds. */
+    timeout: number;
+  };
+}
+
+/** A hook of one of the client's own requests has ended. */
+export interface HookFinished {
+  /** What message it is. */
+  type: "hook-finished";
+  /** The id of the request. */
+  correlationId: string;
+  /** The event. */
+  eventName: string;
+  /** What became of it. */
+  hook: HookRun;
+}
+
+/** A handler that is registered, as the server lists it. */
+export interface RegisteredHook {
+  /** What the client calls the hook. */
+  hookId: string;
+  /** The event, in the words of the vocabulary. */
+  eventName: string;
+  /** The words that it is told and answers in. */
+  vocabulary: string;
+  /** What it is for; everything. */
+  matcher?: string | {
+    /** What the tool does, such as `file_write`. */
+    kind?: string | string[];
+    /** The tool's name, or several. */
+    tool?: string | string[];
+    /** A pattern for the tool's name. */
+    toolPattern?: string;
+    /** Globs for paths of the input. */
+    pathPattern?: string | string[];
+    /** A regular expression for its command. */
+    commandPattern?: string;
+    /** The agent that calls, or several. */
+    agent?: string | string[];
+    /** The type of its sub-agent, or several. */
+    subagent?: string | string[];
+    /** Its permission mode, or several. */
+    permissionMode?: string | string[];
+    /** Its model, or several. */
+    model?: string | string[];
+  };
+  /** How it runs. */
+  config: {
+    /** Lower is earlier. */
+    priority: number;
+    /** In milliseconds. */
+    timeout?: number;
+    /** Whether nothing waits for it. */
+    async: boolean;
+    /** What its failure means. */
+    failBehavior: "continue" | "block";
+  };
+  /** Whether it is the asking client's. */
+  own: boolean;
+}
+
+/** An entry of the audit. */
+export interface AuditEntry {
+  /** When, ISO 8601. */
+  at: string;
+  /** What happened. */
+  kind: "registered" | "unregistered" | "started" | "completed" | "allowed" | "blocked" | "asked" | "stopped" | "failed" | "modified" | "lagged";
+  /** The request it happened for. */
+  correlationId?: string;
+  /** The agent's session. */
+  session?: string;
+  /** The agent, where it asked in its own words. */
+  agent?: string;
+  /** The tool. */
+  tool?: string;
+  /** Who asked over a fleet: a public key. */
+  asker?: string;
+  /** The event. */
+  eventName?: string;
+  /** The hook's name, else its command. */
+  hook?: string;
+  /** Why. */
+  reason?: string;
+  /** What was changed of the event's input, as JSON Patch. */
+  changes?: ({
+    /** What was done. */
+    op: "add" | "replace" | "remove";
+    /** Where, as JSON Pointer. */
+    path: string;
+    /** The new value; the beginning of its text where it is cut. */
+    value?: unknown;
+    /** How many bytes it had, where it is cut. */
+    cut?: number;
+  })[];
+  /** How many entries are missing here. */
+  missed?: number;
+  /** Why values are left out, where it is not known what to redact. */
+  withheld?: string;
+}
+
+/** The answer in an agent's own format. */
+export interface Bridged {
+  /** What the agent reads on standard output. */
+  stdout: string;
+  /** What it reads on standard error. */
+  stderr: string;
+  /** The exit code that it sees. */
+  exitCode: number;
+  /** Texts for the hook's author. */
+  warnings: string[];
+}
+
+/** What an audit tells of. */
+export type AuditLevel = "off" | "info" | "decisions" | "verbose";
