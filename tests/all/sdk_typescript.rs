@@ -5,11 +5,13 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::symlink;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::time::Duration;
 
-use hook_tests::{hook_binary, workspace};
+use hook_tests::{hook_binary, output_within, workspace};
 
 /// What the package is built and tested from.
 const PARTS: [&str; 5] = [
@@ -23,8 +25,11 @@ const PARTS: [&str; 5] = [
 /// What is made in a package, and does not belong into a copy.
 const MADE: [&str; 2] = ["node_modules", "dist"];
 
+/// How long one of its tools may take.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+
 /// What npm says when it cannot reach a registry, which is no fault of the package.
-const OFFLINE: [&str; 8] = [
+const OFFLINE: [&str; 9] = [
     "EAI_AGAIN",
     "ECONNREFUSED",
     "ECONNRESET",
@@ -32,6 +37,7 @@ const OFFLINE: [&str; 8] = [
     "ENETUNREACH",
     "ENOTCACHED",
     "ENOTFOUND",
+    "ERR_SOCKET_TIMEOUT",
     "ETIMEDOUT",
 ];
 
@@ -46,6 +52,16 @@ fn the_typescript_sdk_passes_its_own_tests_against_this_engine() {
     let missing = said.lines().filter_map(|line| line.split_once("SKIPPED "));
     let missing: BTreeSet<&str> = missing.map(|(_, what)| what).collect();
     missing.into_iter().for_each(skipped);
+}
+
+#[test]
+fn a_tool_that_never_ends_is_ended_and_what_one_leaves_behind_is_not_waited_for() {
+    let sh =
+        |script| output_within(Duration::from_secs(5), Command::new("sh").args(["-c", script]));
+    let stuck = sh("echo begun; sleep 1000 & wait").unwrap_err();
+    assert_eq!(stuck.kind(), io::ErrorKind::TimedOut);
+    assert!(stuck.to_string().ends_with(" was ended after 5 seconds: begun\n"), "{stuck}");
+    assert_eq!(sh("sleep 60 & echo done").unwrap().stdout, b"done\n");
 }
 
 /// Runs some of the package's own tests, by their names; without what they need it says so.
@@ -83,8 +99,10 @@ fn by_itself(mut command: Command) -> Command {
 /// The package, built and checked in a copy of it and of what is around it; why there is none.
 /// What was made before from the same files is made only once.
 pub(crate) fn built() -> Result<&'static Path, &'static str> {
-    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    BUILT.get_or_init(build).as_deref().map_err(String::as_str)
+    static BUILT: OnceLock<Option<Result<PathBuf, String>>> = OnceLock::new();
+    // What failed once is not tried again by each test.
+    let built = BUILT.get_or_init(|| panic::catch_unwind(build).ok());
+    built.as_ref().expect("it can be built").as_deref().map_err(String::as_str)
 }
 
 fn build() -> Result<PathBuf, String> {
@@ -214,14 +232,22 @@ fn install(package: &Path) -> Result<(), String> {
     if fs::read(&installed).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    let output = npm(package, &["ci", "--ignore-scripts"]).output().unwrap();
-    if !output.status.success() {
-        let said = text_of(&output);
-        assert!(OFFLINE.iter().any(|code| said.contains(code)), "npm ci: {said}");
-        return Err(format!("what it needs cannot be installed: {said}"));
-    }
+    from_registry(&mut npm(package, &["ci", "--ignore-scripts"]))?;
     fs::write(installed, lock).unwrap();
     Ok(())
+}
+
+/// Has npm install or fetch something; what it prints, or why it cannot.
+pub(crate) fn from_registry(npm: &mut Command) -> Result<String, String> {
+    // A registry that says nothing is none.
+    let npm = npm.args(["--fetch-timeout=30000", "--fetch-retries=1"]);
+    let output = output_within(LIMIT, npm).map_err(|error| error.to_string())?;
+    let said = text_of(&output);
+    if !output.status.success() {
+        assert!(OFFLINE.iter().any(|code| said.contains(code)), "{npm:?}: {said}");
+        return Err(format!("what it needs cannot be had: {said}"));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn npm(package: &Path, arguments: &[&str]) -> Command {
@@ -231,7 +257,7 @@ fn npm(package: &Path, arguments: &[&str]) -> Command {
 }
 
 fn assert_passes(mut command: Command) -> String {
-    let output = command.output().unwrap();
+    let output = output_within(LIMIT, &mut command).unwrap();
     let said = text_of(&output);
     assert!(output.status.success(), "{command:?}: {said}");
     said

@@ -2,13 +2,13 @@
 //! programs are killed, too. No request proceeds that a guard would have refused. A few seconds among the other
 //! tests; as many as `HOOK_SOAK_SECONDS` says in `.ci/hunt`.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use hook_tests::{Project, hook_binary, request, workspace};
@@ -82,6 +82,22 @@ for (;;) {
 }
 "#;
 
+/// How long a program has to begin, and to end when it is told to.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Waits for a line of a program, and goes on reading.
+fn says(program: &str, line: &'static str, said: impl Read + Send + 'static) {
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        for said in BufReader::new(said).lines().map_while(Result::ok) {
+            if said.starts_with(line) {
+                let _ = tell.send(());
+            }
+        }
+    });
+    assert!(told.recv_timeout(PATIENCE).is_ok(), "{program} does not say {line:?}");
+}
+
 /// A process that ends with the test.
 struct Program(Child);
 
@@ -89,6 +105,15 @@ impl Program {
     fn end(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+
+    /// Waits until it has ended by itself.
+    fn ended(&mut self) {
+        let begun = Instant::now();
+        while self.0.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < PATIENCE, "{:?} does not end", self.0);
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -110,11 +135,9 @@ impl Soak<'_> {
         let mut command = self.project.command(hook_binary());
         command.args(["serve", "--settings"]).arg(self.project.settings());
         command.arg("--socket").arg(&self.socket).stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        assert!(said.any(|line| line.starts_with("listening on ")), "the server does not start");
-        std::thread::spawn(move || said.for_each(drop));
-        Program(child)
+        let mut server = Program(command.spawn().unwrap());
+        says("the server", "listening on ", server.0.stderr.take().unwrap());
+        server
     }
 
     fn program(&self, name: &str, text: &str, arguments: &[&str]) -> Command {
@@ -129,10 +152,8 @@ impl Soak<'_> {
 
     /// A program with a guard that is in force.
     fn guard(&self, name: &str, text: &str) -> Program {
-        let mut child = self.program(name, text, &[]).spawn().unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let program = Program(child);
-        assert_eq!(said.next().unwrap().unwrap(), "ready", "{name}");
+        let mut program = Program(self.program(name, text, &[]).spawn().unwrap());
+        says(name, "ready", program.0.stdout.take().unwrap());
         program
     }
 
@@ -192,6 +213,15 @@ impl Seen {
     }
 }
 
+/// Says that it is over, also where the test has failed: its threads would go on for ever.
+struct AtEnd<'s>(&'s Seen);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_those_refuse() {
     let seconds =
@@ -220,6 +250,7 @@ fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_
     let (soak, tools) = (&soak, &tools);
     let mut restarts = 0;
     std::thread::scope(|scope| {
+        let at_end = AtEnd(seen);
         for _ in 0..2 {
             scope.spawn(|| {
                 while !seen.is_over() {
@@ -252,7 +283,7 @@ fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_
                 // As it is ended by whoever runs it; the other times as by a machine that fails.
                 let id = server.0.id().to_string();
                 let _ = Command::new("kill").args(["-TERM", &id]).status();
-                let _ = server.0.wait();
+                server.ended();
             }
             server.end();
             server = soak.server();
@@ -265,8 +296,7 @@ fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_
                 *program = soak.guard(name, text);
             }
         }
-        seen.is_over.store(true, Ordering::Relaxed);
-        drop(asking);
+        drop((at_end, asking));
     });
     let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
     assert_eq!(*seen.wrong.lock().unwrap(), [""; 0], "after {restarts} restarts");

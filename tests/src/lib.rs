@@ -5,6 +5,7 @@
 #![cfg(unix)]
 
 mod binary;
+mod bounded;
 mod holdings;
 mod processes;
 mod project;
@@ -18,6 +19,7 @@ pub use binary::{
     Finished, Hook, copy_hook_binary, example, hook_binary, hook_in_build_folder, path_with_hook,
     stable, workspace,
 };
+pub use bounded::output_within;
 pub use holdings::Holdings;
 pub use processes::HookProcess;
 pub use project::Project;

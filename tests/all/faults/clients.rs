@@ -2,8 +2,9 @@
 //! JSON form. Each program below prints what its calls came to; both languages print the same.
 
 use std::process::Command;
+use std::time::Duration;
 
-use hook_tests::{Project, hook_binary, workspace};
+use hook_tests::{Project, hook_binary, output_within, workspace};
 
 use crate::{sdk_python, sdk_typescript};
 
@@ -132,7 +133,7 @@ fn run(
         let mut command = Command::new(language);
         command.arg(project.write(file, &text)).args(server).current_dir(project.path());
         command.env("HOME", project.home()).env("PYTHONDONTWRITEBYTECODE", "1");
-        let output = command.output().unwrap();
+        let output = output_within(Duration::from_secs(120), &mut command).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{language} {server:?}: {stderr}");
         (language, String::from_utf8_lossy(&output.stdout).into_owned())

@@ -21,8 +21,7 @@ use std::sync::OnceLock;
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
 
-/// What npm says when it cannot reach a registry, which is no fault of the module host.
-const OFFLINE: [&str; 4] = ["EAI_AGAIN", "ECONNREFUSED", "ENOTFOUND", "ETIMEDOUT"];
+use crate::sdk_typescript::from_registry;
 
 /// A guard that refuses what its words are in.
 const GUARD: &str = r#"
@@ -67,13 +66,7 @@ fn install() -> Option<PathBuf> {
         fs::write(folder.join("package.json"), "{\"private\": true}").unwrap();
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-save", "--ignore-scripts", "jiti@2"]).current_dir(&folder);
-        let output = npm.output().ok()?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
-            assert!(OFFLINE.iter().any(|code| said.contains(code)), "npm install jiti: {said}");
-            skipped("jiti cannot be installed");
-            return None;
-        }
+        from_registry(&mut npm).map_err(|why| skipped(&why)).ok()?;
     }
     Some(modules)
 }

@@ -9,8 +9,10 @@ use std::sync::OnceLock;
 use hook_tests::{Project, request};
 use serde_json::{Value, json};
 
+use crate::sdk_typescript::from_registry;
+
 use super::host::conversation;
-use super::{OFFLINE, fire, has_node, jiti, project, run, shell, skipped, verdict};
+use super::{fire, has_node, jiti, project, run, shell, skipped, verdict};
 
 /// The last version whose hooks know `session_before_branch`, and are called hooks.
 const PACKAGE: &str = "@mariozechner/pi-coding-agent@0.31.1";
@@ -43,14 +45,7 @@ fn fetch() -> Option<PathBuf> {
     if !examples.join("status-line.ts").is_file() {
         let mut npm = Command::new("npm");
         npm.args(["pack", "--silent", PACKAGE]).current_dir(&folder);
-        let output = npm.output().ok()?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned()
-            + &String::from_utf8_lossy(&output.stdout);
-        if !output.status.success() {
-            assert!(OFFLINE.iter().any(|code| said.contains(code)), "npm pack {PACKAGE}: {said}");
-            skipped("the original examples cannot be fetched");
-            return None;
-        }
+        let said = from_registry(&mut npm).map_err(|why| skipped(&why)).ok()?;
         let archive = said.lines().last().unwrap();
         let mut tar = Command::new("tar");
         tar.args(["xzf", archive.trim(), "package/examples/hooks"]).current_dir(&folder);

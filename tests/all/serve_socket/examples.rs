@@ -4,8 +4,9 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::Duration;
 
-use hook_tests::{Project, SocketServed, hook_binary, workspace};
+use hook_tests::{Project, SocketServed, hook_binary, output_within, workspace};
 
 use crate::{sdk_python, sdk_typescript};
 
@@ -44,7 +45,7 @@ fn run(arguments: &[&str]) -> Vec<Output> {
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env_remove("PYTHONPATH")
             .env_remove("HOOK_SOCKET");
-        command.output().unwrap()
+        output_within(Duration::from_secs(120), &mut command).unwrap()
     };
     agents().into_iter().map(run).collect()
 }
