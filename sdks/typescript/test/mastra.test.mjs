@@ -232,7 +232,7 @@ if (mastra) {
     const memory = new MockMemory({options: {generateTitle}});
     const errors = [];
     const logger = {...noopLogger, error: (_, {error} = {}) => errors.push(error?.message)};
-    const {a} = new Mastra({agents: {a: made(scope, model, {}, {memory})}, logger}).listAgents();
+    const {a} = new Mastra({agents: {a: made(scope, model, {}, {memory: generateTitle === true ? memory : async () => memory})}, logger}).listAgents();
     const pending = [];
     const result = await a.generate("my key is 1234", {
       memory: {thread: "t", resource: "r", options}, serverless: {waitUntil: (it) => pending.push(it)},

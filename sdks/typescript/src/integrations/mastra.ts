@@ -146,20 +146,24 @@ function guardOf(scope: Scope, model: Model, options: MastraOptions, asked: obje
   return withOwn(model, calls);
 }
 
-/** The memory of a configuration, whose titles are written by models that ask hooks. */
-function guardedMemory(memory: NonNullable<Config["memory"]>, guarded: (model: unknown) => unknown): Config["memory"] {
+/** The memory of a configuration, whose titles are written by models that ask hooks: the same for the same one. */
+function guardedMemory(
+  memory: NonNullable<Config["memory"]>, guarded: (model: unknown) => unknown, known = new WeakMap<Memory, Memory>(),
+): Config["memory"] {
   if (typeof memory === "function") {
     return async (context) => {
       const chosen = await memory(context);
-      return chosen && guardedMemory(chosen, guarded) as Memory;
+      return chosen && guardedMemory(chosen, guarded, known) as Memory;
     };
   }
-  return withOwn(memory, {
+  const own = known.get(memory) ?? withOwn(memory, {
     getMergedThreadConfig(given: unknown) {
       const {generateTitle: title, ...config} = memory.getMergedThreadConfig(given);
       return {...config, generateTitle: typeof title === "object" && title?.model ? {...title, model: guarded(title.model)} : title};
     },
   });
+  known.set(memory, own);
+  return own;
 }
 
 /** An object with some members of its own. It stays of its class, of which Mastra asks, and has its private fields. */
