@@ -591,6 +591,23 @@ fn names_come_from_an_index() {
     assert_eq!(of_write(&project), "block");
 }
 
+/// As `/tmp` is on most machines: all users write to it, and no one removes another's files.
+#[test]
+fn a_pack_is_checked_where_all_users_have_temporary_files() {
+    let project = Project::new();
+    template(&project, "guards");
+    let temporary = project.home().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    for (mode, status) in [(0o1777, 0), (0o777, 1)] {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(&temporary, permissions).unwrap();
+        let checked = Hook::new(&project, &["pack", "check", "guards"])
+            .env("TMPDIR", temporary.to_str().unwrap())
+            .run();
+        assert_eq!(checked.status, status, "{mode:o}: {checked:?}");
+    }
+}
+
 #[test]
 fn a_kill_leaves_the_old_or_the_new_state() {
     let project = Project::new();

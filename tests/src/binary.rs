@@ -4,12 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::project::Project;
 use crate::terminal::Terminal;
+
+/// The time after which a command that does not end fails its test. No command of a test works that long.
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// The workspace's folder.
 pub fn workspace() -> PathBuf {
@@ -231,8 +236,12 @@ impl Hook {
     /// Runs it to its end.
     ///
     /// # Panics
-    /// When it cannot be run.
-    #[expect(clippy::expect_used, reason = "a binary that cannot be run fails the test")]
+    /// When it cannot be run, or does not end.
+    #[expect(
+        clippy::expect_used,
+        clippy::panic,
+        reason = "a binary that cannot be run fails the test"
+    )]
     pub fn run(mut self) -> Finished {
         let mut child = self.command.spawn().expect("failed to start the hook binary");
         let stdin = child.stdin.take();
@@ -241,7 +250,17 @@ impl Hook {
             // A command that does not read its input is no failure.
             stdin.map(|mut stdin| stdin.write_all(&input))
         });
-        let output = child.wait_with_output().expect("failed to wait for the hook binary");
+        let id = child.id();
+        let (ended, end) = mpsc::channel();
+        std::thread::spawn(move || ended.send(child.wait_with_output()));
+        let Ok(output) = end.recv_timeout(LIMIT) else {
+            if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(id, Signal::KILL);
+            }
+            let command = &self.command;
+            panic!("{command:?} did not end, or close its output, within {} s", LIMIT.as_secs());
+        };
+        let output = output.expect("failed to wait for the hook binary");
         let _ = writer.join();
         Finished {
             status: output.status.code().unwrap_or(-1),

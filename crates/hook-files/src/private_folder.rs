@@ -23,14 +23,19 @@ pub fn make(folder: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub fn check(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    let is_private = |folder: &Path| {
-        let metadata = std::fs::symlink_metadata(folder)?;
-        let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
-        Ok::<_, io::Error>(metadata.is_dir() && is_own && metadata.mode() & 0o022 == 0)
+    const STICKY: u32 = 0o1000;
+    let user = rustix::process::geteuid().as_raw();
+    let is_changed_by_others = |mode: u32| mode & 0o022 != 0;
+    // A user who may change the parent folder can replace this one, except in a folder such as `/tmp`.
+    let is_safe_parent = |parent: &Path| {
+        let found = std::fs::symlink_metadata(parent)?;
+        let is_trusted = found.uid() == user || found.uid() == 0;
+        let is_kept = !is_changed_by_others(found.mode()) || found.mode() & STICKY != 0;
+        Ok::<_, io::Error>(found.is_dir() && is_trusted && is_kept)
     };
-    // A user who may change the parent folder can replace this one.
-    let is_parent_private = folder.parent().map_or(Ok(true), is_private)?;
-    match is_parent_private && is_private(folder)? {
+    let found = std::fs::symlink_metadata(folder)?;
+    let is_private = found.is_dir() && found.uid() == user && !is_changed_by_others(found.mode());
+    match is_private && folder.parent().map_or(Ok(true), is_safe_parent)? {
         true => Ok(()),
         false => {
             let message = "others than its user may change what is in it";

@@ -121,6 +121,8 @@ fn calls_are_written_down_without_what_is_to_be_left_out() {
         lines[1].contains("block  run_shell_command rm -r x: no rm with [redacted]"),
         "{shown:?}"
     );
+    let named = project.path().canonicalize().unwrap();
+    assert!(lines[1].ends_with(named.to_str().unwrap()), "{shown:?}");
     let blocked = log(&["--blocked", "--json", "codex"]);
     let call: Value = serde_json::from_str(blocked.stdout.trim()).unwrap();
     assert_eq!((&call["decision"], &call["by"]), (&json!("block"), &json!("bridge")));

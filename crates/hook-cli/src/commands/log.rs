@@ -23,8 +23,8 @@ use crate::render::counted;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each call of `hook bridge` is a line: what the agent asked about, what the hooks
-decided, and why. The last 8 MiB are kept, in the user's state directory; what
-`redact` of the settings names is left out.
+decided, why, and in which project. The last 8 MiB are kept, in the user's state
+directory; what `redact` of the settings names is left out.
 
 Examples:
   hook log
@@ -125,7 +125,7 @@ fn line(call: &JsonObject, printer: &Printer) -> String {
     let decision = printer.paint(tone, &decision);
     let about = if about.is_empty() { about } else { format!("  {about}") };
     let reason = if reason.is_empty() { reason } else { format!(": {reason}") };
-    let by = format!("({milliseconds} ms, {}{warnings})", text("by"));
+    let by = format!("({milliseconds} ms, {}{warnings}) {}", text("by"), text("project"));
     let by = printer.paint(Tone::Quiet, &by);
     format!("{at} {} {} {decision}{about}{reason} {by}\n", text("agent"), text("event"))
 }

@@ -130,6 +130,15 @@ async fn asks_until(bus: &NatsBus, stop: &AtomicBool) -> usize {
     answered
 }
 
+/// Sets a flag at the end, also where a test fails.
+struct SetOnDrop<'f>(&'f AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn fault_66_in_a_soak_an_engine_that_loses_its_hooks_leaves_before_it_answers_without_them() {
     let Some(broker) = Broker::start() else { return };
@@ -147,6 +156,8 @@ fn fault_66_in_a_soak_an_engine_that_loses_its_hooks_leaves_before_it_answers_wi
                 futures::future::join_all(asking).await.iter().sum::<usize>()
             })
         });
+        // The scope waits for those that ask.
+        let stopping = SetOnDrop(&stop);
         let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(6));
         let mut turns = 0;
         while turns < 3 || Instant::now() < end && !asking.is_finished() {
@@ -166,7 +177,7 @@ fn fault_66_in_a_soak_an_engine_that_loses_its_hooks_leaves_before_it_answers_wi
                 (engine, said) = (again, says);
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         asking.join().unwrap()
     });
     assert!(answered > 10, "{answered}");
