@@ -25,7 +25,6 @@ use crate::error::CommandError;
 use crate::fleet;
 use crate::options::{Common, NamedAgent};
 use crate::output::Printer;
-use crate::render::shell_word;
 
 /// The context of a command, resolved once before it does anything.
 #[derive(Debug)]
@@ -616,7 +615,7 @@ impl Context {
         let command = review_command(agents);
         match &self.common.project {
             Some(project) => {
-                let project = shell_word(&project.to_string_lossy());
+                let project = hook_shell::quote(&project.to_string_lossy());
                 format!("{command} --project {}", one_line(&project))
             }
             None => command,

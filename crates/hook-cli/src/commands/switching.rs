@@ -131,7 +131,7 @@ pub(crate) async fn run(
             printer.remark(&match enabled {
                 true => shared.to_owned(),
                 false => {
-                    let name = render::shell_word(&target.name);
+                    let name = hook_shell::quote(&target.name);
                     let guards = if has_guard {
                         "; a trusted guard blocks until you agree to that with `hook trust`"
                     } else {

@@ -222,7 +222,7 @@ fn read(
 
 /// Formats the named scenarios as shell arguments.
 fn quoted_paths(scenarios: &[PathBuf]) -> String {
-    let quoted = |path: &PathBuf| render::shell_word(&path.to_string_lossy());
+    let quoted = |path: &PathBuf| hook_shell::quote(&path.to_string_lossy());
     scenarios.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 

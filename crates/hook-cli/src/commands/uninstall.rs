@@ -55,7 +55,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         .ok()
         .and_then(|installation| Some((installation.path, installation.method.facts().remove?)));
     for (what, path) in remaining_paths(context) {
-        let word = render::shell_word(&path.to_string_lossy());
+        let word = hook_shell::quote(&path.to_string_lossy());
         let word = one_line(&word);
         let text = |_: &Printer| match (path.ends_with(PROJECT_HOOKS), path.is_dir()) {
             // Others who work on the project have them, too.

@@ -38,7 +38,7 @@ pub(crate) use man::{man_file_name, man_page};
 pub(crate) use mismatches::scenario_error;
 pub(crate) use replay::{ReplayTotals, Replayed, replay_summary};
 pub(crate) use response::response;
-pub(crate) use strings::{counted, last_shell_word, plural, shell_word};
+pub(crate) use strings::{counted, last_shell_word, plural};
 pub(crate) use switching::{Edited, Outcome, Reason, Remaining, remaining};
 pub(crate) use tail::TailLines;
 pub(crate) use test_report::{

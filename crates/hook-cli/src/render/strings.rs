@@ -10,15 +10,6 @@ pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Quotes a text as a shell word, for commands that users copy.
-pub(crate) fn shell_word(text: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "/._-+,@%".contains(character);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
 /// Returns the last shell word of a command, without expansions. Returns `None` if a quote is not
 /// closed.
 pub(crate) fn last_shell_word(text: &str) -> Option<String> {
@@ -55,14 +46,14 @@ pub(crate) fn last_shell_word(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{last_shell_word, shell_word};
+    use super::last_shell_word;
 
     #[test]
     fn a_word_is_read_back_as_it_was_written() {
         for text in
             ["/usr/bin/hook", "/it's here/hook", "/a \"b\"/hook", "''", "/a bridge b/hook", "\\"]
         {
-            let written = format!("[ -x x ] || exit 0; exec {}", shell_word(text));
+            let written = format!("[ -x x ] || exit 0; exec {}", hook_shell::quote(text));
             assert_eq!(last_shell_word(&written).as_deref(), Some(text), "{written}");
         }
         assert_eq!(last_shell_word(r#""/a b"/c\ d "#).as_deref(), Some("/a b/c d"));

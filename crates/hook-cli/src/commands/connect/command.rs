@@ -31,7 +31,7 @@ pub(crate) fn command(binary: &Path, agent: &Agent, event: &str, scope: Scope) -
     match scope {
         Scope::User if agent.can_refuse(event) => user_command(binary, agent, event),
         Scope::User => {
-            let binary = render::shell_word(&binary.to_string_lossy());
+            let binary = hook_shell::quote(&binary.to_string_lossy());
             format!("{binary} bridge {} {event}", agent.name())
         }
         Scope::Project => project_command(binary, agent, event),
@@ -48,7 +48,7 @@ fn user_command(binary: &Path, agent: &Agent, event: &str) -> String {
     );
     format!(
         r#"{USER_START}{}{}; }}; exec "$_h/hook" bridge {} {event}"#,
-        render::shell_word(&folder),
+        hook_shell::quote(&folder),
         format_args!("{} || {{ _r=; {}", BINARY_MARKERS.1, guard_script(agent, event, &reason)),
         agent.name(),
     )
@@ -61,7 +61,7 @@ fn guard_script(agent: &Agent, event: &str, reason: &str) -> String {
     let refusal = agent.refuse_without_hook(event, reason);
     let answer = match refusal.stdout.as_str() {
         "" => String::new(),
-        answer => format!("printf '%s\\n' {}; ", render::shell_word(answer)),
+        answer => format!("printf '%s\\n' {}; ", hook_shell::quote(answer)),
     };
     format!(
         concat!(
@@ -74,7 +74,7 @@ fn guard_script(agent: &Agent, event: &str, reason: &str) -> String {
             r#"[ "$_d" = "$_r" ] || [ -z "$_d" ] && break; _d=${{_d%/*}}; done"#
         ),
         answer = answer,
-        reason = render::shell_word(&refusal.stderr),
+        reason = hook_shell::quote(&refusal.stderr),
         code = refusal.code,
     )
 }
@@ -154,8 +154,8 @@ fn written_folder(binary: &Path) -> Option<String> {
     let below_home = home().and_then(|home| folder.strip_prefix(home).map(Path::to_path_buf).ok());
     let word = match below_home {
         Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
-        Some(below) => format!("~/{}", render::shell_word(&below.to_string_lossy())),
-        None => render::shell_word(&folder.to_string_lossy()),
+        Some(below) => format!("~/{}", hook_shell::quote(&below.to_string_lossy())),
+        None => hook_shell::quote(&folder.to_string_lossy()),
     };
     (!USUAL_FOLDERS.contains(&word.as_str())).then_some(word)
 }

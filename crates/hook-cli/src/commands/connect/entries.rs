@@ -67,7 +67,7 @@ impl Entries {
     pub(crate) fn repair_command(&self) -> String {
         match &self.status {
             EntryStatus::Refused(_) => {
-                format!("hook check {}", render::shell_word(&self.file.to_string_lossy()))
+                format!("hook check {}", hook_shell::quote(&self.file.to_string_lossy()))
             }
             _ => format!("hook connect {} --scope {}", self.agent.name(), self.scope.as_str()),
         }
