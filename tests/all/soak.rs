@@ -192,6 +192,15 @@ impl Seen {
     }
 }
 
+/// Ends those who ask, also where the test fails: it waits for them.
+struct Over<'s>(&'s Seen);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_those_refuse() {
     let seconds =
@@ -220,6 +229,7 @@ fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_
     let (soak, tools) = (&soak, &tools);
     let mut restarts = 0;
     std::thread::scope(|scope| {
+        let _over = Over(seen);
         for _ in 0..2 {
             scope.spawn(|| {
                 while !seen.is_over() {
@@ -265,8 +275,6 @@ fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_
                 *program = soak.guard(name, text);
             }
         }
-        seen.is_over.store(true, Ordering::Relaxed);
-        drop(asking);
     });
     let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
     assert_eq!(*seen.wrong.lock().unwrap(), [""; 0], "after {restarts} restarts");
