@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use hook_tests::{hook_binary, workspace};
 
@@ -19,7 +20,7 @@ const WITH_PROGRAMS: [&str; 3] = ["test_examples.py", "test_engine.py", "test_sh
 fn the_python_sdk_passes_its_own_tests() {
     let sdk = match installed() {
         Ok(sdk) => sdk,
-        Err(why) => return skipped(&why),
+        Err(why) => return skipped(why),
     };
     let tests = sdk.package.join("tests");
     let of_programs = WITH_PROGRAMS.map(|file| tests.join(file));
@@ -50,14 +51,14 @@ fn the_python_sdk_passes_its_own_tests() {
 pub(crate) fn passes(file: &str, tests: &[&str]) {
     let sdk = match installed() {
         Ok(sdk) => sdk,
-        Err(why) => return skipped(&why),
+        Err(why) => return skipped(why),
     };
     let file = sdk.package.join("tests").join(file).display().to_string();
     let tests = tests.iter().map(|test| format!("{file}::{test}"));
     passed("pytest", &sdk.pytest().args(tests).output().unwrap());
 }
 
-/// The package, installed in an environment for its tests. Who else wants to test it waits.
+/// The package, installed in an environment for its tests. Other runs of these tests wait for it.
 struct Installed {
     python: PathBuf,
     package: PathBuf,
@@ -68,8 +69,13 @@ struct Installed {
     _lock: File,
 }
 
-/// Installs the package, unless that was done before; why it cannot be done.
-fn installed() -> Result<Installed, String> {
+/// The package, which is installed, or tried to be, only once; why it cannot be.
+fn installed() -> Result<&'static Installed, &'static str> {
+    static INSTALLED: OnceLock<Result<Installed, String>> = OnceLock::new();
+    INSTALLED.get_or_init(install).as_ref().map_err(String::as_str)
+}
+
+fn install() -> Result<Installed, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sdk-python");
     fs::create_dir_all(&folder).unwrap();
     // Other runs of these tests have the same environment.
@@ -83,9 +89,9 @@ fn installed() -> Result<Installed, String> {
     if !is_checked {
         let _ = fs::remove_file(&stamp);
         // A new one each time, so that a file that is missing in the package is missed here.
-        let mut install = pip(&python);
-        install.args(["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]);
-        passed("pip", &install.arg(&package).output().unwrap());
+        let mut pip = pip(&python);
+        pip.args(["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]);
+        passed("pip", &pip.arg(&package).output().unwrap());
     }
     Ok(Installed { python, package, fingerprint, stamp, is_checked, _lock: lock })
 }
@@ -162,6 +168,8 @@ fn environment(folder: &Path) -> Result<PathBuf, String> {
 fn pip(python: &Path) -> Command {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    // Where nothing answers it gives up soon: by itself, or by settings of the machine, much later.
+    pip.args(["--timeout=20", "--retries=1"]);
     pip
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,23 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+LIMIT_SECONDS = 300.0
+"""Longer than any test takes, or the program's end: what waits for ever says where, and fails."""
+errors = 2
+
+
+def pytest_configure() -> None:
+    global errors
+    errors = os.dup(sys.stderr.fileno())  # No test's output is kept from it.
+
+
+def pytest_runtest_logstart() -> None:
+    faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True, file=errors)
+
+
+def pytest_enter_pdb() -> None:
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

@@ -63,6 +63,13 @@ HOOKS: dict[str, Any] = {
     ],
 }
 
+ADDING: dict[str, Any] = {
+    "BeforeAgent": [
+        group("", {"hookSpecificOutput": {"additionalContext": "mind the gap"}}),
+        group("", {"hookSpecificOutput": {"message": {"customType": "x", "content": "first"}}}),
+    ]
+}
+
 
 def command(folder: Path, hooks: dict[str, Any]) -> list[str]:
     path = settings(folder, hooks)

@@ -18,6 +18,7 @@ from hook_sdk import (
     HookProtocolError,
     HookResponse,
     ValueNotSendable,
+    lines,
 )
 from hook_sdk.agent import Blocked, ToolCall, execute_tool
 from hook_sdk.lines import encode
@@ -184,9 +185,12 @@ async def test_a_line_without_an_end_is_not_read_for_ever(monkeypatch: pytest.Mo
         assert "without an end" in problems[0]
 
 
-def test_a_value_that_is_shared_again_and_again_is_refused_before_it_is_written() -> None:
+def test_a_value_that_is_shared_again_and_again_is_refused_before_it_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "MAX_SENT", 1 << 12)
     value: list[Any] = []
-    for _ in range(23):
+    for _ in range(13):
         value = [value, value]
     with pytest.raises(ValueNotSendable, match="more parts than fit"):
         encode({"x": value})

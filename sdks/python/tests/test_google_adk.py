@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, hooked
+from integration_hooks import ADDING, SECRET, approving, hooked
 from scripted import run_async
 
 pytest.importorskip("google.adk", reason="SKIPPED: google-adk is not installed")
@@ -102,6 +102,13 @@ async def test_the_model_never_sees_the_secret(tmp_path: Path) -> None:
         parts = await run(client, "plain", SECRET, types.Part(text="your key is 1234"))
     assert "1234" not in str(given) and "my key is [redacted]" in str(given)
     assert parts[-1].text == "your key is [redacted]"
+
+
+@run_async
+async def test_what_hooks_add_to_a_prompt_reaches_the_model(tmp_path: Path) -> None:
+    async with hooked(tmp_path, ADDING) as client:
+        await run(client, "plain", "hi", types.Part(text="done"))
+    assert given[0][-1]["parts"] == [{"text": "first\n\nhi\n\nmind the gap"}]
 
 
 @run_async

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, group, hooked_sync
+from integration_hooks import ADDING, HOOKS, SECRET, approving, group, hooked_sync
 
 pytest.importorskip("langchain", reason="SKIPPED: langchain is not installed")
 
@@ -106,8 +106,6 @@ ONCE: dict[str, Any] = {"AfterAgent": []}
 
 
 def without_turns() -> dict[str, Any]:
-    from integration_hooks import HOOKS
-
     return {**HOOKS, **ONCE}
 
 
@@ -300,21 +298,19 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}
 @both
 @pytest.mark.parametrize("state", ["text", "image", "tool", "none"])
 def test_what_hooks_add_to_a_prompt_reaches_the_model(tmp_path: Path, state: str, how: str) -> None:
-    added = {"hookSpecificOutput": {"additionalContext": "mind the gap"}}
-    said = {"hookSpecificOutput": {"message": {"customType": "x", "content": "first this"}}}
     messages: list[Any] = [] if state == "none" else [HumanMessage("tidy up")]
     if state == "image":
         messages = [HumanMessage([{"type": "text", "text": "tidy up"}, IMAGE])]
     elif state == "tool":
         messages += [call("plain"), ToolMessage("did a", tool_call_id="c-plain")]
-    with hooked_sync(tmp_path, {"BeforeAgent": [group("", added), group("", said)]}) as client:
+    with hooked_sync(tmp_path, ADDING) as client:
         made = agent(client, "plain", AIMessage("done"))
         if how == "invoke":
             made.invoke({"messages": messages})
         else:
             asyncio.run(made.ainvoke({"messages": messages}))
     sent = next(it for it in given[0] if isinstance(it, HumanMessage))
-    assert "first this" in sent.text and "mind the gap" in sent.text
+    assert sent.text.startswith("first\n\n") and "mind the gap" in sent.text
     assert ("tidy up" in sent.text) == (state != "none") and (str(IMAGE) in str(sent.content)) == (
         state == "image"
     )

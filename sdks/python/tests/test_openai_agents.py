@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, hooked, says
+from integration_hooks import ADDING, SECRET, approving, hooked, says
 from scripted import run_async
 
 pytest.importorskip("agents", reason="SKIPPED: openai-agents is not installed")
@@ -392,6 +392,14 @@ async def test_the_last_text_of_the_user_is_asked_about(tmp_path: Path) -> None:
     assert first[-1]["content"] == "good\n\nbe kind"
     assert second[-1]["content"] == [{"type": "input_text", "text": "look\n\nbe kind"}, IMAGE]
     assert third[0] == earlier[1] and third[1]["content"].strip() == "be kind"
+
+
+@run_async
+async def test_what_hooks_add_to_a_prompt_reaches_the_model(tmp_path: Path) -> None:
+    model = Scripted(message("done"))
+    async with hooked(tmp_path, ADDING) as client:
+        await run(client, with_hooks(client, agent("plain", model)), "hi")
+    assert model.given == [[{"content": "first\n\nhi\n\nmind the gap", "role": "user"}]]
 
 
 @pytest.mark.parametrize(

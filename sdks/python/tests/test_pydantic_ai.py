@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, group, hooked
+from integration_hooks import ADDING, SECRET, approving, group, hooked
 from scripted import run_async
 
 pytest.importorskip("pydantic_ai", reason="SKIPPED: pydantic-ai is not installed")
 
-from pydantic_ai import Agent
+from pydantic_ai import Agent, DeferredToolRequests
 from pydantic_ai.exceptions import ApprovalRequired
 from pydantic_ai.messages import (
     BinaryContent,
+    ModelRequest,
     ModelResponse,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
+    UserPromptPart,
 )
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
@@ -47,7 +50,7 @@ def agent(client: Any, name: str, *answers: Any) -> Agent:
     def model(messages: Any, info: Any) -> ModelResponse:
         given.append(messages)
         tools.append([it.name for it in info.function_tools])
-        answer = left.pop(0)
+        answer = left.pop(0) if left[1:] else left[0]  # The last one again, if it goes on.
         return ModelResponse(parts=answer if isinstance(answer, list) else [answer])
 
     async def stream(messages: Any, info: Any) -> Any:
@@ -216,6 +219,99 @@ async def test_a_text_among_several_parts_is_changed(tmp_path: Path) -> None:
     async with hooked(tmp_path) as client:
         await agent(client, "plain", TextPart("done")).run([image, SECRET])
     assert given[0][0].parts[0].content == [image, "my key is [redacted]"]
+
+
+def sent() -> Any:
+    parts = [part for message in given[0] for part in message.parts]
+    return next(part.content for part in parts if isinstance(part, UserPromptPart))
+
+
+@pytest.mark.parametrize("how", ["run", "run_stream", "history", "resumed", "empty"])
+@run_async
+async def test_what_hooks_add_to_a_prompt_reaches_the_model(tmp_path: Path, how: str) -> None:
+    async with hooked(tmp_path, ADDING) as client:
+        made = agent(client, "plain", TextPart("done"))
+        history: list[Any] = [ModelRequest(parts=[UserPromptPart("hi")])]
+        if how == "run":
+            await made.run("hi")
+        elif how == "run_stream":
+            async with made.run_stream("hi") as result:
+                await result.get_output()
+        elif how == "empty":
+            await made.run(instructions="Work.")
+        else:
+            kept = list(history)
+            if how == "resumed":
+                history.append(ModelResponse(parts=[call("plain")]))
+            await made.run(message_history=history)
+            assert history[: len(kept)] == kept  # The caller's own is as it was.
+    hi = [] if how == "empty" else ["hi"]
+    assert sent().split("\n\n", 1)[0] == "first" and len(given) == 1
+    assert sent().split() == ["first", *hi, "mind", "the", "gap"]
+
+
+@run_async
+async def test_what_hooks_add_to_a_prompt_with_an_image_reaches_the_model(tmp_path: Path) -> None:
+    image = BinaryContent(b"x", media_type="image/png")
+    async with hooked(tmp_path, ADDING) as client:
+        await agent(client, "plain", TextPart("done")).run(["hi", image])
+    assert sent() == ["first\n\nhi\n\nmind the gap", image]
+
+
+@run_async
+async def test_each_run_has_its_own_prompt(tmp_path: Path) -> None:
+    async with hooked(tmp_path, ADDING) as client:
+        made = agent(client, "plain", TextPart("done"))
+        await asyncio.gather(*(made.run(str(number)) for number in range(8)))
+    sent = sorted(str(messages[0].parts[0].content) for messages in given)
+    assert sent == [f"first\n\n{number}\n\nmind the gap" for number in range(8)]
+
+
+@run_async
+async def test_a_message_that_is_no_text_is_an_error(tmp_path: Path) -> None:
+    image = [{"type": "image", "data": "eA=="}]
+    said = {"hookSpecificOutput": {"message": {"customType": "x", "content": image}}}
+    async with hooked(tmp_path, {"BeforeAgent": [group("", said)]}) as client:
+        with pytest.raises(HookError, match="no text"):
+            await agent(client, "plain", TextPart("done")).run("hi")
+    assert given == []
+
+
+@run_async
+async def test_the_agent_goes_on_after_it_stopped(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        made = agent(client, "plain", TextPart("half"), TextPart("all"))
+        assert (await made.run("hi")).output == "all"
+        assert given[-1][-1].parts[-1].content == "do the rest" and len(given) == 2
+
+
+@run_async
+async def test_hooks_that_want_a_stream_to_go_on_are_a_warning(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        made = agent(client, "plain", TextPart("half"))
+        with pytest.warns(UserWarning, match="a stream cannot"):
+            async with made.run_stream("hi") as result:
+                assert await result.get_output() == "half"
+
+
+@run_async
+async def test_changed_arguments_for_which_a_tool_wants_an_approval_wait_for_it(
+    tmp_path: Path,
+) -> None:
+    async def approved(ctx: Any, path: str) -> None:
+        if path == "safe.txt":
+            raise ApprovalRequired
+
+    async with hooked(tmp_path) as client:
+        made = agent(client, "other", call("rewritten"))
+
+        @made.tool_plain(name="rewritten", args_validator=approved)
+        def act(path: str) -> str:
+            ran.append(path)
+            return "did"
+
+        result = await made.run("hi", output_type=[str, DeferredToolRequests])
+    assert ran == [] and isinstance(result.output, DeferredToolRequests)
 
 
 @run_async

@@ -110,10 +110,11 @@ def test_a_whole_guard_in_ten_lines(start: Any) -> None:
 def test_a_call_that_is_no_message_is_refused(start: Any) -> None:
     child = start(GUARD)
     child.hear()
-    child.say_bytes(b'{"type": "hook-call", "callId": "half", "hookId": "h", "input": {"x": NaN}}\n')
+    child.say_bytes(
+        b'{"type": "hook-call", "callId": "half", "hookId": "h", "input": {"x": NaN}}\n'
+    )
     answer = child.hear()
     assert answer["callId"] == "half" and "no JSON" in answer["error"]
-
 
 
 def test_hook_close_ends_it_though_its_input_stays_open(start: Any) -> None:

@@ -85,7 +85,7 @@ async def main():
                 print("raised", flush=True)
     print("told" if problems else "not told")
 
-asyncio.run(main())
+asyncio.run(asyncio.wait_for(main(), 300))
 "#;
 
 const NODE: &str = r#"

@@ -121,7 +121,7 @@ class ModelCall:
             await asyncio.wait((self._task,))
 
     async def __aenter__(self) -> Self:
-        self._begun()
+        _ = self._begun()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -8,7 +8,14 @@ from importlib import metadata
 from typing import Any
 
 from ..errors import HookError, HookStopped
-from ..outcomes import Blocked, Interrupted, ModelOutcome, Stopped, ToolOutcome
+from ..outcomes import (
+    Interrupted,
+    ModelOutcome,
+    Proceed,
+    Stopped,
+    ToolOutcome,
+    TurnStart,
+)
 
 Message = dict[str, Any]
 _warned: set[str] = set()
@@ -36,6 +43,23 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(parts)
 
 
+def prompt_of(start: TurnStart) -> str:
+    """Returns the prompt that hooks left, behind the message that they put before it.
+
+    Raises HookStopped for a prompt that they refuse, and HookError for a message that is no text.
+    """
+    if not isinstance(start, Proceed):
+        raise HookStopped(start.reason)
+    content: Any = (start.message or {}).get("content") or []
+    texts = [
+        part.get("text") if isinstance(part, dict) else part
+        for part in (content if isinstance(content, list) else [content])
+    ]
+    if not all(isinstance(text, str) for text in texts):
+        raise HookError("a hook's message before the prompt is no text")
+    return "\n\n".join(it for it in (*texts, start.prompt) if it)
+
+
 def tool_text(outcome: ToolOutcome) -> str:
     """Returns the text for the model. Raises HookStopped if the agent is to stop."""
     if isinstance(outcome, Stopped):
@@ -54,7 +78,7 @@ def model_response(outcome: ModelOutcome) -> dict[str, Any]:
     if isinstance(outcome, Interrupted):
         raise outcome.error or HookError("the model's stream broke off")
     if outcome.result is None:
-        error = outcome.error if isinstance(outcome, Blocked) else None
+        error: HookError | None = getattr(outcome, "error", None)
         raise error or HookError("hooks block the model call, and there is no response")
     return outcome.result
 

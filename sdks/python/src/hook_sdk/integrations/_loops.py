@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .. import sync
 from ..errors import HookClosedError
 
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 
 class Here:
@@ -29,11 +30,16 @@ class Here:
             raise
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
-    async def run(self, function: Callable[..., Awaitable[Result]], *given: Any) -> Result:
+    async def run(
+        self,
+        function: Callable[Given, Awaitable[Result]],
+        *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:
         """Runs a function on the agent's loop; called on the client's."""
 
         async def work() -> Result:
-            awaited = _coroutine(function(*given))
+            awaited = _coroutine(function(*given, **named))
             return await self._context.copy().run(self._loop.create_task, awaited)
 
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))

@@ -112,7 +112,7 @@ class _Hooks:
         if id(model) not in self._models:
             # A copy of its own class, since the library looks into its models.
             calls = type("Calls", (_Model,), {"_inner": model, "_hook_sdk": self})
-            hooked: BaseLLM = model.model_copy()
+            hooked: Any = model.model_copy()
             hooked.__class__ = type(type(model).__name__, (calls, type(model)), {})
             self._models[id(model)] = (model, hooked)
         return self._models[id(model)][1]

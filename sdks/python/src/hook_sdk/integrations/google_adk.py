@@ -18,12 +18,11 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from ..client import HookClient
-from ..errors import HookStopped
 from ..model_calls import call_model
-from ..outcomes import Proceed, Ran, ToolCall
+from ..outcomes import Ran, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import Turn
-from ._common import check_version, model_response, tool_text
+from ._common import check_version, model_response, prompt_of, tool_text
 
 check_version("google-adk", "2.13", "3")
 
@@ -44,12 +43,11 @@ class HookPlugin(BasePlugin):
         text = "".join(part.text or "" for part in user_message.parts or ())
         turn = Turn(self._client, text, None)
         await turn.begin({})
-        if not isinstance(turn.start, Proceed):
-            raise HookStopped(turn.start.reason)
-        if turn.start.prompt == text:
+        prompt = prompt_of(turn.start)
+        if prompt == text:
             return None
         others = [part for part in user_message.parts or () if not part.text]
-        parts = [types.Part(text=turn.start.prompt), *others]
+        parts = [types.Part(text=prompt), *others]
         return types.Content(role=user_message.role, parts=parts)
 
     async def before_tool_callback(

@@ -48,7 +48,7 @@ from ..outcomes import (
     ToolResult,
 )
 from ..turns import Turn
-from ._common import check_version, left, model_response
+from ._common import check_version, left, model_response, prompt_of
 from ._loops import Here, Result
 
 check_version("langchain", "1.5", "2")
@@ -140,7 +140,8 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
 
 class _Hooks:
     def __init__(self, client: sync.HookClient, chunks: Chunks) -> None:
-        self.client, self.chunks = client, chunks
+        self.client = client
+        self.chunks: Chunks = chunks
 
     def turn(self, state: AgentState[Any], is_over: bool = False) -> Turn:
         asked = [it for it in state["messages"] if isinstance(it, HumanMessage)]
@@ -190,15 +191,9 @@ def _message(request: ToolCallRequest, outcome: ToolOutcome, returned: list[Any]
 
 
 def _begun(turn: Turn, state: AgentState[Any]) -> dict[str, Any] | None:
-    start = turn.start
-    if not isinstance(start, agent.Proceed):
-        raise HookStopped(start.reason)
+    prompt = prompt_of(turn.start)
     asked = [it for it in state["messages"] if isinstance(it, HumanMessage)]
     last = asked[-1] if asked else HumanMessage("")
-    prompt: str = start.prompt
-    if start.message:
-        before = HumanMessage(start.message.get("content") or "").text
-        prompt = f"{before}\n\n{prompt}".strip() if before else prompt
     if prompt == last.text:
         return None
     content: Any = prompt

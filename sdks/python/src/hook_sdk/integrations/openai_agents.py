@@ -46,7 +46,7 @@ from ..model_calls import call_model
 from ..outcomes import Blocked, Chunk, ModelOutcome, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import agent_turn
-from ._common import check_version, model_response
+from ._common import check_version, model_response, prompt_of
 
 check_version("openai-agents", "0.24", "0.25")
 
@@ -99,13 +99,15 @@ async def run(
     hooks = vars(agent).get("_hooks")
     if not isinstance(hooks, _Hooks):
         raise TypeError(f"the agent {agent.name} has no hooks: run what with_hooks returns for it")
-    if not isinstance(input, str | list):
+    # `Runner.run` takes others.
+    if not isinstance(input, str | list):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"input is a text or a list, not {type(input).__name__}: use Runner.run")
     result: RunResult | None = None
     async with agent_turn(client, _prompt(input)) as turn:
         async for prompt in turn:
-            given = _with_prompt(input, prompt)
-            if result is not None:
+            if result is None:
+                given = _with_prompt(input, prompt_of(turn.start))
+            else:
                 given = _going_on(result, prompt, options)
             result = await Runner.run(agent, given, **options)
             if result.interruptions:  # The turn waits for an approval: it has no end yet.
@@ -167,7 +169,8 @@ def _going_on(result: RunResult, prompt: str, options: dict[str, Any]) -> Any:
 
 class _Hooks:
     def __init__(self, client: HookClient, chunks: Chunks) -> None:
-        self.client, self.chunks = client, chunks
+        self.client = client
+        self.chunks: Chunks = chunks
         self._agents: weakref.WeakValueDictionary[int, Agent[Any]] = weakref.WeakValueDictionary()
         """Those with hooks, by the identity of those without, which they keep."""
 
@@ -193,7 +196,10 @@ class _Hooks:
         return made
 
     def _clone(self, clone: Callable[..., Agent[Any]]) -> Callable[..., Agent[Any]]:
-        return lambda **changed: with_hooks(self.client, clone(**changed), chunks=self.chunks)
+        def hooked(**changed: Any) -> Agent[Any]:
+            return with_hooks(self.client, clone(**changed), chunks=self.chunks)
+
+        return hooked
 
     def handoff(self, handoff: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
         if isinstance(handoff, Agent):
@@ -260,7 +266,13 @@ def _arguments(arguments: str) -> dict[str, Any] | None:
 
 
 def _model_of_run(agent: Agent[Any], run_config: RunConfig) -> Model:
-    """Returns the model of a run as the library does, with hooks around that of the run, too."""
+    """Returns the model of a run as the library does, with hooks around that of the run, too.
+
+    It takes the place of an internal function, since nothing public sees the `model` of a
+    RunConfig that is given to `Runner` itself: the runner prefers it to the agent's, RunHooks and
+    AgentHooks are told of calls without it, and the default runner is anybody's to replace. The
+    agent's own model has hooks without this.
+    """
     hooked = agent.model
     if not isinstance(hooked, _Model):
         return get_model(agent, run_config)
@@ -274,7 +286,7 @@ class _Server(MCPServer):
     """An MCP server whose tools have hooks around them."""
 
     def __init__(self, hooks: _Hooks, inner: MCPServer) -> None:
-        self.__dict__.update(inner.__dict__)
+        vars(self).update(vars(inner))
         self._hooks = hooks
         self._inner: Any = inner
 

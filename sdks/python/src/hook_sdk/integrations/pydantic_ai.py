@@ -11,32 +11,59 @@ It asks about tool calls, model calls (complete answers, not chunks) and prompts
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable
+import warnings
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
-from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai import (
+    AgentRunResult,
+    CallToolsNode,
+    DeferredToolRequests,
+    ModelRequestNode,
+    RunContext,
+    UserPromptNode,
+)
+from pydantic_ai.capabilities import (
+    AbstractCapability,
+    AgentNode,
+    NodeResult,
+    ValidatedToolArgs,
+    WrapRunHandler,
+    WrapToolExecuteHandler,
+)
 from pydantic_ai.messages import (
     BinaryContent,
+    ModelMessage,
     ModelRequest,
     ModelResponse,
     SystemPromptPart,
     TextContent,
     TextPart,
     ToolCallPart,
+    UserContent,
     UserPromptPart,
 )
-from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters
+from pydantic_ai.models import (
+    CompletedStreamedResponse,
+    Model,
+    ModelRequestParameters,
+    StreamedResponse,
+)
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
 from pydantic_core import to_jsonable_python
+from pydantic_graph import End
 
 from ..client import HookClient
 from ..errors import HookError, HookStopped
 from ..model_calls import call_model
-from ..outcomes import Blocked, Called, Proceed, Ran, Stopped, ToolCall
+from ..outcomes import Blocked, Called, Continue, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
-from ..turns import agent_turn
-from ._common import check_version, model_response, tool_text
+from ..turns import Turn
+from ._common import check_version, model_response, prompt_of, tool_text
 
 check_version("pydantic-ai-slim", "2.62", "3")
 
@@ -46,9 +73,20 @@ class Hooks(AbstractCapability[Any]):
 
     def __init__(self, client: HookClient) -> None:
         self._client = client
+        self._turn: Turn
+        """That of a run."""
+
+    async def for_run(self, ctx: RunContext[Any]) -> Hooks:
+        return copy.copy(self)
 
     async def wrap_tool_execute(
-        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: ValidatedToolArgs,
+        handler: WrapToolExecuteHandler,
     ) -> Any:
         refused: list[BaseException] = []
         # Validated arguments may be dates, models and other values that JSON does not know.
@@ -58,13 +96,16 @@ class Hooks(AbstractCapability[Any]):
             if tool_input == shown:
                 return await handler(args)
             # Changed arguments are checked as the model's are.
+            assert ctx.tool_manager is not None
             checked = await ctx.tool_manager.validate_tool_call(
                 dataclasses.replace(call, args=tool_input)
             )
-            if not checked.args_valid:
+            if checked.validated_args is None:
                 why = checked.validation_error or ValueError("the changed arguments are not valid")
                 refused.append(why)
                 raise why
+            if checked.deferral is not None:
+                raise checked.deferral
             return await handler(checked.validated_args)
 
         tool_call = ToolCall(call.tool_name, shown, call.tool_call_id)
@@ -76,35 +117,79 @@ class Hooks(AbstractCapability[Any]):
                 return outcome.value
         return tool_text(outcome)
 
-    def get_wrapper_model(self, model: Any) -> Any:
+    def get_wrapper_model(self, model: Model) -> Model:
         return _HookedModel(model, self._client)
 
-    async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        prompt = "".join(it or "" for it in _texts(ctx.prompt or ""))
-        async with agent_turn(self._client, prompt) as turn:
-            if not isinstance(turn.start, Proceed):
-                raise HookStopped(turn.start.reason)
-            result = await handler()
-            turn.answer = str(result.output)
-        if isinstance(turn.end, Blocked | Stopped):
-            raise HookStopped(turn.end.reason)
+    async def wrap_run(
+        self, ctx: RunContext[Any], *, handler: WrapRunHandler
+    ) -> AgentRunResult[Any]:
+        given, _ = _asked(ctx.prompt, ctx.messages)
+        self._turn = Turn(self._client, _prompt(given), None)
+        await self._turn.begin({})
+        self._turn.prompt = prompt_of(self._turn.start)
+        result = await handler()
+        # What `run_stream` shows last ends the run.
+        if self._turn.end is None and await self._end(result.output) is not None:
+            warnings.warn("hooks want the agent to go on, which a stream cannot", stacklevel=2)
         return result
 
+    async def before_node_run(
+        self, ctx: RunContext[Any], *, node: AgentNode[Any]
+    ) -> AgentNode[Any]:
+        if not isinstance(node, UserPromptNode):
+            return node
+        given, place = _asked(node.user_prompt, ctx.messages)
+        prompt = self._turn.prompt
+        if prompt == _prompt(given):
+            return node
+        content: UserPrompt = prompt
+        if given is not None and not isinstance(given, str):  # Images stay.
+            content = [prompt, *(it for it in given if not isinstance(it, str | TextContent))]
+        if place is None:
+            return dataclasses.replace(node, user_prompt=content)
+        _set_content(ctx.messages, *place, content)
+        return node
 
-Call = Callable[[list[Any], ModelRequestParameters], Awaitable[ModelResponse]]
+    async def after_node_run(
+        self, ctx: RunContext[Any], *, node: AgentNode[Any], result: NodeResult[Any]
+    ) -> NodeResult[Any]:
+        if isinstance(node, CallToolsNode) and isinstance(result, End):
+            prompt = await self._end(result.data.output)
+            if prompt is not None:
+                return ModelRequestNode(ModelRequest(parts=[UserPromptPart(prompt)]))
+        return result
+
+    async def _end(self, output: object) -> str | None:
+        """Has hooks see the answer; a prompt if they want the agent to go on with it."""
+        if isinstance(output, DeferredToolRequests):
+            return None  # The turn waits for an approval: it has no end yet.
+        self._turn.answer = str(output)
+        ended = await self._turn.close()
+        if isinstance(ended, Blocked | Stopped):
+            raise HookStopped(ended.reason)
+        return ended.prompt if isinstance(ended, Continue) else None
+
+
+Call = Callable[[list[ModelMessage], ModelRequestParameters], Awaitable[ModelResponse]]
+UserPrompt = str | Sequence[UserContent]
 
 
 class _HookedModel(WrapperModel):
     """A model with hooks around its requests. A stream is shown when hooks have seen all of it."""
 
-    def __init__(self, model: Any, client: HookClient) -> None:
+    def __init__(self, model: Model, client: HookClient) -> None:
         super().__init__(model)
         self._client = client
 
     async def request(
-        self, messages: list[Any], model_settings: Any, model_request_parameters: Any
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        async def call(messages: list[Any], parameters: ModelRequestParameters) -> ModelResponse:
+        async def call(
+            messages: list[ModelMessage], parameters: ModelRequestParameters
+        ) -> ModelResponse:
             return await self.wrapped.request(messages, model_settings, parameters)
 
         return await self._answer(messages, model_request_parameters, call)
@@ -112,12 +197,14 @@ class _HookedModel(WrapperModel):
     @contextlib.asynccontextmanager
     async def request_stream(
         self,
-        messages: list[Any],
-        model_settings: Any,
-        model_request_parameters: Any,
-        run_context: Any = None,
-    ) -> AsyncIterator[Any]:
-        async def call(messages: list[Any], parameters: ModelRequestParameters) -> ModelResponse:
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        async def call(
+            messages: list[ModelMessage], parameters: ModelRequestParameters
+        ) -> ModelResponse:
             async with self.wrapped.request_stream(
                 messages, model_settings, parameters, run_context
             ) as stream:
@@ -131,7 +218,7 @@ class _HookedModel(WrapperModel):
         )
 
     async def _answer(
-        self, messages: list[Any], parameters: ModelRequestParameters, call: Call
+        self, messages: list[ModelMessage], parameters: ModelRequestParameters, call: Call
     ) -> ModelResponse:
         answered: list[ModelResponse] = []
         entries = _entries(messages)
@@ -178,7 +265,7 @@ def _selected(parameters: ModelRequestParameters, choice: Any) -> ModelRequestPa
 _MEDIA = ("image-url", "audio-url", "video-url", "cache-point")
 
 
-def _texts(content: Any) -> list[str | None]:
+def _texts(content: UserPrompt) -> list[str | None]:
     """Returns the text of each item of a prompt; None of an image, of audio and of video.
 
     Raises HookError for what else hooks cannot be shown.
@@ -195,6 +282,23 @@ def _texts(content: Any) -> list[str | None]:
     return found
 
 
+def _prompt(content: UserPrompt | None) -> str:
+    return "".join(it or "" for it in _texts(content or ""))
+
+
+def _asked(
+    content: UserPrompt | None, messages: list[ModelMessage]
+) -> tuple[UserPrompt | None, tuple[int, int] | None]:
+    """Returns the prompt of a run. One without goes on with its history, whose last prompt it is:
+    then the numbers of its message and part follow."""
+    place = None
+    for number, message in enumerate(messages if content is None else ()):
+        for part_number, part in enumerate(message.parts):
+            if isinstance(part, UserPromptPart):
+                content, place = part.content, (number, part_number)
+    return content, place
+
+
 @dataclasses.dataclass(frozen=True)
 class _Entry:
     """A text of the messages: the numbers of its message, its part and its item."""
@@ -206,7 +310,7 @@ class _Entry:
     text: str
 
 
-def _entries(messages: list[Any]) -> list[_Entry]:
+def _entries(messages: list[ModelMessage]) -> list[_Entry]:
     found: list[_Entry] = []
     for number, message in enumerate(messages):
         for place, part in enumerate(message.parts):
@@ -219,7 +323,9 @@ def _entries(messages: list[Any]) -> list[_Entry]:
     return found
 
 
-def _changed(messages: list[Any], entries: list[_Entry], changed: list[Any]) -> list[Any]:
+def _changed(
+    messages: list[ModelMessage], entries: list[_Entry], changed: list[Any]
+) -> list[ModelMessage]:
     """Returns the messages with the texts that hooks left.
 
     Raises HookError for what has no place here: messages that are gone or between others.
@@ -229,19 +335,25 @@ def _changed(messages: list[Any], entries: list[_Entry], changed: list[Any]) -> 
     made = list(messages)
     for entry, message in zip(entries, changed, strict=False):
         if message["content"] != entry.text:
-            parts = list(made[entry.message].parts)
+            before: Any = made[entry.message].parts[entry.part]
             content: Any = message["content"]
-            if not isinstance(parts[entry.part].content, str):
-                content = list(parts[entry.part].content)
+            if not isinstance(before.content, str):
+                content = list(before.content)
                 content[entry.item] = message["content"]
-            parts[entry.part] = dataclasses.replace(parts[entry.part], content=content)
-            made[entry.message] = dataclasses.replace(made[entry.message], parts=parts)
+            _set_content(made, entry.message, entry.part, content)
     for message in changed[len(entries) :]:
         if message["role"] == "model":
             made.append(ModelResponse(parts=[TextPart(message["content"])]))
         else:
             made.append(ModelRequest(parts=[UserPromptPart(message["content"])]))
     return made
+
+
+def _set_content(messages: list[ModelMessage], number: int, place: int, content: Any) -> None:
+    message: Any = messages[number]
+    parts = list(message.parts)
+    parts[place] = dataclasses.replace(parts[place], content=content)
+    messages[number] = dataclasses.replace(message, parts=parts)
 
 
 def _text(response: ModelResponse) -> str:
