@@ -229,6 +229,52 @@ fn a_guard_of_files_refuses_each_edit_of_each_agent_in_whoevers_words_it_is_writ
     }
 }
 
+/// Packs that come with `hook`: each agent is to delete what is not the project's, to do nothing wrong, and one thing more
+/// by a command, a redirection, a patch or a tool.
+#[test]
+fn packs_refuse_in_each_agent() {
+    let shell = |text: &str| Call::Shell(text.to_owned());
+    for agent in Agent::all() {
+        let Some(installed) = agent.installed() else { continue };
+        let more = match agent {
+            Agent::Gemini => (shell("cat < .env > seen"), "this file holds secrets"),
+            Agent::Codex => (
+                Call::Tool(
+                    "apply_patch",
+                    json!(
+                        "*** Begin Patch\n*** Update File: .env\n@@\n-KEY=1\n+KEY=2\n*** End Patch"
+                    ),
+                ),
+                "this changes secrets",
+            ),
+            Agent::Qwen => (shell("touch seen; git push --force"), "a force push"),
+            Agent::Pi => (
+                Call::Tool("write", json!({"path": ".env", "content": "KEY=2\n"})),
+                "this changes secrets",
+            ),
+        };
+        for (call, reason) in [
+            (shell("rm -rf ~/Documents"), "delete"),
+            (shell("git init -q && echo 'never rm -rf ~' > done"), ""),
+            more,
+        ] {
+            let project = Project::new();
+            std::fs::create_dir(project.home().join("Documents")).unwrap();
+            project.write(".env", "KEY=1\n");
+            let packs = ["add", "shell-safety", "git-safety", "secrets"];
+            assert_eq!(installed.hook(&project, &packs).status, 0);
+            let run = installed.run_call(&project, call.clone());
+            let what = format!("{} {call:?}: {}", run.agent, run.output);
+            assert!(run.success, "{what}");
+            assert!(run.model_was_told(reason), "{what} {:?}", run.requests);
+            assert!(project.home().join("Documents").exists(), "{what}");
+            assert_eq!(project.read(".env"), "KEY=1\n", "{what}");
+            assert!(!project.path().join("seen").exists(), "{what}");
+            assert_eq!(project.path().join("done").exists(), reason.is_empty(), "{what}");
+        }
+    }
+}
+
 /// A hook file of Cursor and a plugin of Claude Code, which no one has put into the agent's own settings.
 #[test]
 fn every_agent_obeys_a_cursor_file_and_a_claude_plugin_through_one_connection() {
