@@ -27,7 +27,7 @@ async def main():
     async with HookClient(socket=sys.argv[1], on_problem=lambda _: None) as client:
         hook = client.register_hook(
             "BeforeTool", guard, matcher={"tool": "by_python"}, config={"fail_behavior": "block"})
-        await client.ready(hook)
+        await asyncio.wait_for(client.ready(hook), 60)
         print("ready", flush=True)
         await client.serve_forever()
 
@@ -262,7 +262,11 @@ fn fault_64_servers_that_restart_under_registered_guards_let_nothing_go_on_that_
                 // As it is ended by whoever runs it; the other times as by a machine that fails.
                 let id = server.0.id().to_string();
                 let _ = Command::new("kill").args(["-TERM", &id]).status();
-                let _ = server.0.wait();
+                let end = Instant::now() + Duration::from_secs(60);
+                while server.0.try_wait().unwrap().is_none() {
+                    assert!(Instant::now() < end, "the server does not end");
+                    std::thread::sleep(Duration::from_millis(5));
+                }
             }
             server.end();
             server = soak.server();
