@@ -166,7 +166,7 @@ async def test_a_server_that_refuses_leaves_nobody_waiting() -> None:
 
 @run_async
 async def test_a_line_without_an_end_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hook_sdk.transports import streams
+    from hook_sdk import streams
 
     monkeypatch.setattr(streams, "MAX_READ", 1 << 20)
     async with scripted() as (client, server, problems):

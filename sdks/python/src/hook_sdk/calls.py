@@ -73,10 +73,7 @@ class Calls:
         task.add_done_callback(forget)
 
     def refuse_broken(self, line: bytes, problem: str) -> bool:
-        """A line that is no message. Where it is a call with one id, that call is answered with the problem.
-
-        Whether it was a call.
-        """
+        """Answers the call that a line was which is no message; False if it was none."""
         call_id = broken_call(line)
         if call_id is None:
             return False

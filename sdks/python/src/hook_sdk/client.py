@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .calls import current_call, invoke
+from .choice import Lines
 from .client_session import Callback, ClientSession
 from .errors import HookError, HookProtocolError, RegistrationError
 from .events import CustomEvent, name_of, vocabulary_of
@@ -30,7 +31,6 @@ from .lines import encode
 from .listing import RegisteredHook
 from .outcome import Outcome, outcome_of
 from .registry import Handler
-from .transports.choice import Lines
 from .triggers import Part, Service
 
 if TYPE_CHECKING:
@@ -111,21 +111,10 @@ class HookClient:
         event: AnyEventName,
         matcher: Matcher | None = None,
         config: Config | None = None,
-        *,
-        hook_id: str | None = None,
-        vocabulary: Vocabulary | None = None,
+        **more: Any,
     ) -> Callable[[AnyHandler], AnyHandler]:
-        """Registers the function below it. The arguments are those of `register_hook`."""
-
         def register(handler: AnyHandler) -> AnyHandler:
-            self.register_hook(
-                event,
-                handler,
-                matcher=matcher,
-                config=config,
-                hook_id=hook_id,
-                vocabulary=vocabulary,
-            )
+            self.register_hook(event, handler, matcher=matcher, config=config, **more)
             return handler
 
         return register

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from .calls import Calls
+from .choice import Open
 from .connection import Connection
 from .errors import (
     HookConnectionError,
@@ -21,7 +22,6 @@ from .listing import RegisteredHook, read_list
 from .registry import Registration, Registry, read_refusal
 from .requests import Requests
 from .threads import Threads
-from .transports.choice import Open
 from .triggers import Triggers
 from .waiting import within
 

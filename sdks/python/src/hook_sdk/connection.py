@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from .choice import Open
 from .errors import HookClosedError, HookConnectionError, HookError, HookProtocolError
 from .lines import PROTOCOL
-from .transports import BadLine, Transport
-from .transports.choice import Open
+from .streams import BadLine, Stream
 from .waiting import within
+
+if TYPE_CHECKING:
+    from .client_session import ClientSession
 
 FIRST_DELAY, LAST_DELAY = 0.1, 5.0
 """Seconds until the next attempt: doubled after each that failed."""
@@ -19,35 +22,12 @@ HELLO_SECONDS = 30.0
 """How long a server may take to greet, and to take the first registrations."""
 
 
-class Listener(Protocol):
-    """Who hears what goes on."""
-
-    def client_hello(self) -> dict[str, Any]:
-        """What the server is told of this client, but for the token."""
-        ...
-
-    def on_message(self, message: dict[str, Any]) -> None:
-        """A message came. May raise HookError, which is reported."""
-
-    def on_bad_line(self, line: bytes, problem: str) -> None:
-        """A line came that is no message."""
-
-    async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
-        """The server has greeted; what is to be registered may be sent."""
-
-    def on_lost(self, error: HookConnectionError) -> None:
-        """The connection is gone."""
-
-    def on_problem(self, problem: str) -> None:
-        """A problem that belongs to no call."""
-
-
 class Connection:
     """Keeps one connection to a server, and makes a new one when it is lost."""
 
-    def __init__(self, open_transport: Open, listener: Listener) -> None:
+    def __init__(self, open_transport: Open, listener: ClientSession) -> None:
         self._open, self._listener = open_transport, listener
-        self._transport: Transport | None = None
+        self._transport: Stream | None = None
         self._token: str | None = None
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[None] | None = None
@@ -185,7 +165,7 @@ class Connection:
             greeting.cancel()
             await asyncio.gather(greeting, return_exceptions=True)
 
-    async def _hello(self, transport: Transport) -> dict[str, Any]:
+    async def _hello(self, transport: Stream) -> dict[str, Any]:
         try:
             hello = await transport.receive()
         except BadLine as error:
@@ -199,7 +179,7 @@ class Connection:
             raise HookProtocolError(f"the server speaks protocol {theirs!r}, this is {PROTOCOL}")
         return hello
 
-    async def _read(self, transport: Transport) -> None:
+    async def _read(self, transport: Stream) -> None:
         while True:
             try:
                 message = await transport.receive()

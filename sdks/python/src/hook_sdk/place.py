@@ -36,7 +36,7 @@ def nearest_project(
 
 
 def _has_hooks(project: Path) -> bool:
-    """Whether there are settings or hook files. What cannot be read counts, as it does for the engine."""
+    """Whether there are settings or hook files. What cannot be read counts, as for the engine."""
     hooks = project / ".hooks"
     has_file = any(exists(hooks / it) for it in ("settings.json", "packs.lock"))
     return has_file or any(_has_entries(hooks / it) for it in _FOLDERS)

@@ -70,8 +70,8 @@ class Threads:
         """Runs a function on a thread, with the context of the task that calls.
 
         Cancelled, it leaves the function alone. What that returns or raises then is dropped, and
-        `late` is told of it, on the event loop. Raises HookError where all threads are in functions that
-        were left so.
+        `late` is told of it, on the event loop. Raises HookError where all threads are in functions
+        that were left so.
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()

@@ -107,7 +107,10 @@ class WorkerCalls:
         return host_result(wait.reply)
 
     def take(self, message: dict[str, Any]) -> WorkerCall | None:
-        """What a message does at once; the call, where it is one to answer."""
+        """What a message does at once; the call, where it is one to answer.
+
+        Told by one thread at a time. Raises EOFError where the engine says that it ends.
+        """
         kind = message["type"]
         if kind == "hook-call":
             call = WorkerCall(text_of(message, "callId"))

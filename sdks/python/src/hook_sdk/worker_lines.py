@@ -15,32 +15,9 @@ from .lines import MAX_READ, broken_call, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol, TypeVar
+    from typing import Any
 
-    AnyCall = TypeVar("AnyCall")
-
-    class Calls(Protocol[AnyCall]):
-        """Who the calls are for."""
-
-        def take(self, message: dict[str, Any]) -> AnyCall | None:
-            """Is told every message, by one thread at a time. Gives a call that is to be answered.
-
-            Raises EOFError where the engine says that it ends.
-            """
-
-        def answer(self, call: AnyCall, message: dict[str, Any]) -> dict[str, Any]:
-            """Runs the handler of a call, on any thread; what is to be answered."""
-            ...
-
-        def reply(self, call: AnyCall, answer: dict[str, Any]) -> None:
-            """Answers a call, on any thread."""
-
-        def refuse(self, call: AnyCall, why: str) -> None:
-            """Answers a call that there is no thread for."""
-
-        def end(self) -> None:
-            """Everything is over; what still runs is answered no more."""
-
+    from .worker_calls import WorkerCall, WorkerCalls
 
 FINISHING_SECONDS = 5.0
 """How long handlers that are at work when the input ends may go on."""
@@ -49,7 +26,7 @@ FINISHING_SECONDS = 5.0
 class WorkerLines:
     """One run of a worker over standard input and output."""
 
-    def __init__(self, calls: Calls[Any], max_calls: int) -> None:
+    def __init__(self, calls: WorkerCalls, max_calls: int) -> None:
         self._calls = calls
         self._max_calls = max_calls
         self._reading, self._writing, self._counting = (threading.Lock() for _ in range(3))
@@ -126,7 +103,7 @@ class WorkerLines:
                     self._replying -= 1
                     self._idle.notify()
 
-    def _next_call(self) -> tuple[Any, dict[str, Any]]:
+    def _next_call(self) -> tuple[WorkerCall, dict[str, Any]]:
         """Reads until there is a call. Raises EOFError at the end."""
         while True:
             line = self._input.readline(MAX_READ)

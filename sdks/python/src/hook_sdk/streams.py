@@ -8,10 +8,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import HookConnectionError, HookProtocolError
-from ..lines import MAX_READ, decode, encode
-from ..waiting import within
-from . import BadLine
+from .errors import HookConnectionError, HookProtocolError
+from .lines import MAX_READ, decode, encode
+from .waiting import within
 
 _CHUNK = 1 << 16
 _KEPT = 1 << 12
@@ -25,6 +24,14 @@ _ENDING_SECONDS = 10.0
 
 _LONGEST_PROBLEM = 1 << 14
 """How much of a line on its standard error is told."""
+
+
+class BadLine(Exception):
+    """Something came that is no message. `line` is its beginning and end."""
+
+    def __init__(self, problem: str, line: bytes) -> None:
+        super().__init__(problem)
+        self.line = line
 
 
 class LineReader:
@@ -54,8 +61,8 @@ class LineReader:
             self._buffer += chunk
 
 
-class StreamTransport:
-    """One connection over a pair of streams."""
+class Stream:
+    """One connection to a server."""
 
     def __init__(
         self,
@@ -68,21 +75,33 @@ class StreamTransport:
         self._writer = writer
         self._child = child
         self.notice = notice
+        """Set for a private server that was started for want of a shared one: what that means."""
         self._over = False
 
     def post(self, message: dict[str, Any]) -> None:
+        """Sends a message behind those posted before. Does not wait.
+
+        Raises ValueNotSendable at once for what has no form on the wire, HookConnectionError where
+        the connection is over.
+        """
         line = encode(message)
         if self._over or self._writer.is_closing():
             raise HookConnectionError("the connection to the hook server is over")
         self._writer.write(line)
 
     async def drain(self) -> None:
+        """Waits while much of what was posted has not left."""
         try:
             await self._writer.drain()
         except (OSError, RuntimeError) as error:
             raise HookConnectionError(f"the hook server is gone: {error}") from error
 
     async def receive(self) -> dict[str, Any]:
+        """The next message.
+
+        Raises BadLine for something that is none, after which the next one may be received, and
+        HookConnectionError when the connection is over.
+        """
         try:
             line = await self._lines.line()
         except EOFError:
@@ -100,6 +119,7 @@ class StreamTransport:
             raise BadLine(str(error), line[:_KEPT] + line[_KEPT:][-_KEPT:]) from None
 
     async def close(self) -> None:
+        """Ends the connection. Never raises."""
         self._over = True
         self._writer.close()
         with contextlib.suppress(OSError, asyncio.TimeoutError):
@@ -150,7 +170,7 @@ class Child:
             self._report(f"the hook server says: {text}")
 
 
-async def connect_socket(path: str | os.PathLike[str]) -> StreamTransport:
+async def connect_socket(path: str | os.PathLike[str]) -> Stream:
     """Connects to a server that listens. Raises HookConnectionError where none does."""
     try:
         reader, writer = await asyncio.open_unix_connection(os.fspath(path))
@@ -158,12 +178,12 @@ async def connect_socket(path: str | os.PathLike[str]) -> StreamTransport:
         raise HookConnectionError(
             f"there is no hook server at {os.fspath(path)}: {error}"
         ) from error
-    return StreamTransport(reader, writer)
+    return Stream(reader, writer)
 
 
 async def start_child(
     command: Sequence[str], report: Callable[[str], None], notice: str | None = None
-) -> StreamTransport:
+) -> Stream:
     """Starts a server, which ends with the connection. Raises HookConnectionError."""
     pipe = asyncio.subprocess.PIPE
     try:
@@ -174,4 +194,4 @@ async def start_child(
     except (OSError, ValueError) as error:
         raise HookConnectionError(f"the hook server cannot be started: {error}") from error
     assert child.stdin is not None and child.stdout is not None
-    return StreamTransport(child.stdout, child.stdin, Child(child, report), notice)
+    return Stream(child.stdout, child.stdin, Child(child, report), notice)

@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..engine import find_engine
-from ..errors import HookConnectionError
-from ..place import exists, nearest_project, socket_of
-from . import Transport
-from .streams import connect_socket, start_child
+from .engine import find_engine
+from .errors import HookConnectionError
+from .place import exists, nearest_project, socket_of
+from .streams import Stream, connect_socket, start_child
 
-Open = Callable[["str | None"], Awaitable[Transport]]
+Open = Callable[["str | None"], Awaitable[Stream]]
 """Makes a connection; told the token of the one before, if there was one."""
 
 
@@ -36,7 +35,7 @@ class Lines:
     _shared: Path | None = None
     """The project's own server that this client has been at: it is never left for a private one."""
 
-    async def open(self, token: str | None) -> Transport:
+    async def open(self, token: str | None) -> Stream:
         """Connects. The token is said in a message, not here."""
         named = self.socket or (
             None if self.command else self.environment.get("HOOK_SOCKET") or None
