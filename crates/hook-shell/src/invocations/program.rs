@@ -57,6 +57,8 @@ pub(super) enum Start {
     Text(usize),
     /// Shell texts: each operand behind so many.
     Texts(usize),
+    /// Its input, as a shell text, where no words stand behind so many operands.
+    Input(usize),
 }
 
 /// The value of an option.
@@ -148,6 +150,7 @@ impl Program {
             self.starts.push(match first {
                 "text" => Start::Text(count),
                 "texts" => Start::Texts(count),
+                "input" => Start::Input(count),
                 _ => Start::Program(first, count),
             });
             return;

@@ -62,6 +62,11 @@ fn by_table(start: Start, invocation: &Invocation, started: &mut Vec<Started>) {
             let texts = invocation.operands().skip(operands).map(|operand| operand.text.as_str());
             started.extend(texts.map(Started::text));
         }
+        Start::Input(operands) => {
+            let has_words = words_behind(invocation, "", operands).is_some();
+            let has_text = !invocation.values(OptionValue::Text).is_empty();
+            started.extend((!has_words && !has_text).then_some(Started::Input));
+        }
     }
 }
 
@@ -185,6 +190,13 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
             }
         }
         "env" => started.extend(split_string(invocation)),
+        "sudo" | "doas" if invocation.operands.is_empty() => {
+            let is_shell = |text: &str| match text.strip_prefix("--") {
+                Some(name) => matches!(name, "shell" | "login"),
+                None => text.strip_prefix('-').is_some_and(|letters| letters.contains(['s', 'i'])),
+            };
+            started.extend(invocation.texts().any(is_shell).then_some(Started::Input));
+        }
         "cmake" if first == Some("-E") => {
             let mut words = arguments.get(1..).unwrap_or_default().to_vec();
             if let Some(word) = words.first_mut() {

@@ -22,6 +22,32 @@ fn started(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn what_reads_commands_from_its_input_starts_them() {
+    for (by, runs) in [
+        ("ssh host", true),
+        ("ssh -T -p 22 me@host", true),
+        ("ssh host true", false),
+        ("sudo -s", true),
+        ("sudo -iu me", true),
+        ("sudo -S -v", false),
+        ("sudo tee x", false),
+        ("su - me", true),
+        ("su me -c id", false),
+        ("fish", true),
+        ("fish x.fish", false),
+        ("sudo chroot /mnt", true),
+        ("chroot /mnt id", false),
+    ] {
+        for text in [format!("{by} <<'E'\nrm x\nE"), format!("echo 'rm x' | {by}")] {
+            let started = started(&text);
+            assert_eq!(started.contains(&"rm x".to_owned()), runs, "{text}: {started:?}");
+        }
+        let unknown = started(&format!("x | {by}"));
+        assert_eq!(unknown.iter().any(|it| it.starts_with('?')), runs, "{by}: {unknown:?}");
+    }
+}
+
+#[test]
 fn programs_are_found_wherever_they_start() {
     for (text, expected) in [
         ("a b; c && d || e | f &", vec!["a b", "c", "d", "e", "f"]),
