@@ -67,7 +67,7 @@ impl WordPattern {
             inside.contains(',').then_some((before, inside, after))
         });
         if let Some((before, inside, after)) = braces {
-            let alternatives = inside.split(',').take(64);
+            let alternatives = inside.split(',');
             return Self::Any(
                 alternatives.map(|one| Self::new(&format!("{before}{one}{after}"))).collect(),
             );

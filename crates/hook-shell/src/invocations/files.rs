@@ -252,7 +252,7 @@ fn patched(text: &str) -> impl Iterator<Item = &str> {
         let behind = path.split_once('/').map(|(_, behind)| behind);
         [Some(path), behind].into_iter().flatten().filter(|path| *path != "/dev/null").collect()
     }
-    text.lines().flat_map(of_line).take(200)
+    text.lines().flat_map(of_line)
 }
 
 /// Returns `true` for options such as `-i`, `-i.bak`, `-pi`, `--in-place`.

@@ -12,16 +12,18 @@ pub(super) fn roots(invocation: &Invocation) -> Vec<&str> {
     if roots.is_empty() { vec!["."] } else { roots }
 }
 
-/// Returns the paths that `find` may find: in each folder, those of its `-name`s.
-pub(super) fn found_paths(invocation: &Invocation) -> Vec<String> {
+/// Returns the paths that `find` may find: in each folder, those of its `-name`s. `None` if there are too many.
+pub(super) fn found_paths(invocation: &Invocation) -> Option<Vec<String>> {
+    const MAX_PATHS: usize = 64;
     let mut names = invocation.option_values(&["-name", "-iname"]);
     if names.is_empty() {
         names.push("\u{fffc}");
     }
-    let mut paths = Vec::new();
-    for root in roots(invocation).into_iter().take(8) {
-        let folder = root.strip_suffix('/').unwrap_or(root);
-        paths.extend(names.iter().take(8).map(|name| format!("{folder}/{name}")));
+    let roots = roots(invocation);
+    if roots.len().saturating_mul(names.len()) > MAX_PATHS {
+        return None;
     }
-    paths
+    let folders = roots.into_iter().map(|root| root.strip_suffix('/').unwrap_or(root));
+    let paths = folders.flat_map(|folder| names.iter().map(move |name| format!("{folder}/{name}")));
+    Some(paths.collect())
 }

@@ -241,7 +241,7 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
             let moves = ["rename", "cp", "mv", "move", "copy", "unlink", "rm", "replace"]
                 .iter()
                 .any(|begin| name.starts_with(begin));
-            let count = if moves { 8 } else { 1 };
+            let count = if moves { usize::MAX } else { 1 };
             effects.extend(found.into_iter().take(count).map(|path| Started::File(path, access)));
             if is_unknown_path(after, count, program) {
                 effects.push(Started::unknown_program());
@@ -314,7 +314,9 @@ fn mention(text: &str, program: &str, effects: &mut Vec<Started>) {
         && text.len() < 4_000
         && !text.contains(['\n', '\t', '(', ')', '|', '^', '\\'])
         && (!text.contains(['*', '?', '[']) || program.contains("glob"));
-    if is_name && effects.len() < MAX_MENTIONS {
-        effects.push(Started::File(text.to_owned(), Access::Unknown));
+    match effects.len() {
+        ..MAX_MENTIONS if is_name => effects.push(Started::File(text.to_owned(), Access::Unknown)),
+        MAX_MENTIONS if is_name => effects.push(Started::unknown_program()),
+        _ => {}
     }
 }

@@ -173,8 +173,13 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
                     !is_end
                 });
                 let words: Vec<Argument> = words.cloned().collect();
-                let paths = found_paths(invocation);
-                started.extend(paths.iter().map(|path| Started::replaced(&words, "{}", path)));
+                match found_paths(invocation) {
+                    Some(paths) => started
+                        .extend(paths.iter().map(|path| Started::replaced(&words, "{}", path))),
+                    None => {
+                        started.push(Started::Unknown("`find` looks for too many files".to_owned()))
+                    }
+                }
             }
         }
         "fd" | "fdfind" => {
@@ -229,7 +234,11 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
         }
         "bwrap" => {
             // Its options have one or two values, which are no programs.
-            let begins = invocation.operands.iter().take(16);
+            const MAX_WORDS: usize = 64;
+            if invocation.operands.len() > MAX_WORDS {
+                started.push(Started::Unknown("`bwrap` has too many options".to_owned()));
+            }
+            let begins = invocation.operands.iter().take(MAX_WORDS);
             let words = begins.filter_map(|index| arguments.get(*index..));
             started.extend(words.map(|words| Started::Program(words.to_vec())));
         }

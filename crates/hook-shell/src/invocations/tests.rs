@@ -47,6 +47,36 @@ fn what_reads_commands_from_its_input_starts_them() {
     }
 }
 
+/// Behind every bound is a reason to ask, or what is there is read all the same.
+#[test]
+fn nothing_is_left_out_behind_many_others() {
+    let many = |count: usize, each: &dyn Fn(usize) -> String| {
+        (0..count).map(each).collect::<Vec<_>>().join(" ")
+    };
+    let quoted = many(600, &|index| format!("'a{index}',"));
+    for text in [
+        format!("find {} /x -exec rm {{}} \\;", many(70, &|index| format!("d{index}"))),
+        format!("find a {} -exec rm {{}} \\;", many(70, &|index| format!("-o -name n{index}"))),
+        format!("bwrap {} -- rm /x", many(70, &|index| format!("--bind /a{index} /b{index}"))),
+        format!("cat {}{{/x,y}}", "{a}".repeat(70)),
+        format!("perl -e \"unlink({quoted} '/x')\""),
+        format!(
+            "python3 -c \"import os; p = 'a'; {} p = input(); os.remove(p)\"",
+            "print(p);".repeat(250)
+        ),
+        format!("python3 -c \"import os; [os.remove(p) for p in [{quoted} '/x']]\""),
+        format!("git apply <<'E'\n{}\n+++ /x\nE", many(300, &|index| format!("+++ b/a{index}\n"))),
+        format!("parallel rm ::: {} /x", many(70, &|index| format!("a{index}"))),
+        format!("echo {} /x | xargs -n1 rm", many(70, &|index| format!("a{index}"))),
+    ] {
+        let reading = read(&text, &directories());
+        let mut files = reading.invocations.iter().flat_map(|invocation| &invocation.files);
+        let is_seen = files.any(|file| file.path == "/x" || file.path.contains(UNKNOWN))
+            || !reading.opaque.is_empty();
+        assert!(is_seen, "{text}");
+    }
+}
+
 #[test]
 fn programs_are_found_wherever_they_start() {
     for (text, expected) in [

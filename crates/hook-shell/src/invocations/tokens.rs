@@ -1,7 +1,12 @@
 //! Strings and names in programs of other languages, and the arguments of their calls.
 
+use super::argument::UNKNOWN;
+
 /// The maximum number of tokens of a call that are looked at.
 const MAX_TOKENS: usize = 4_000;
+
+/// The maximum number of uses of a name that are looked at.
+const MAX_USES: usize = 200;
 
 /// A token of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,8 +91,12 @@ pub(super) fn call_strings(after: &str) -> Option<Vec<String>> {
     }
     let mut open = 0_usize;
     let mut found = Vec::new();
-    for token in Tokens(trimmed).take(MAX_TOKENS) {
+    for (count, token) in Tokens(trimmed).enumerate() {
         match token {
+            _ if count == MAX_TOKENS => {
+                found.push(UNKNOWN.to_string());
+                break;
+            }
             Token::Text(text) => found.push(text),
             Token::Sign('(' | '[' | '{') => open += 1,
             Token::Sign(')' | ']' | '}') => {
@@ -148,8 +157,9 @@ pub(super) fn is_unknown_path(after: &str, count: usize, program: &str) -> bool 
     };
     let (mut open, mut left) = (0_usize, count);
     let mut argument = Vec::new();
-    for token in Tokens(inside).take(MAX_TOKENS) {
+    for (number, token) in Tokens(inside).enumerate() {
         match token {
+            _ if number == MAX_TOKENS => return true,
             Token::Sign('(' | '[' | '{') => open += 1,
             Token::Sign(')' | ']' | '}') if open > 0 => open -= 1,
             Token::Sign(')' | ';' | '\n' | '}' | ']') if open == 0 => break,
@@ -176,7 +186,10 @@ pub(super) fn is_unknown_path(after: &str, count: usize, program: &str) -> bool 
 /// `for p in ["…"]`, `for p in glob("…")`.
 fn is_string(name: &str, program: &str) -> bool {
     let mut is_assigned = false;
-    for (at, _) in program.match_indices(name).take(200) {
+    for (count, (at, _)) in program.match_indices(name).enumerate() {
+        if count == MAX_USES {
+            return false;
+        }
         let (before, behind) = program.split_at(at);
         let behind = behind.get(name.len()..).unwrap_or_default();
         if before.ends_with(is_name) || behind.starts_with(is_name) {

@@ -24,7 +24,7 @@ impl Reader<'_> {
             ("cat", texts) if texts.iter().all(|text| *text == "-") => {
                 invocation.input.text()?.to_owned()
             }
-            ("find", _) => found_paths(invocation).join("\n"),
+            ("find", _) => found_paths(invocation)?.join("\n"),
             (program @ ("dirname" | "basename"), [path]) => {
                 let path = path.trim_end_matches('/');
                 match (path.rsplit_once('/'), program) {

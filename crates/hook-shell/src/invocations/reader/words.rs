@@ -310,7 +310,10 @@ fn braces(marked: Marked) -> Vec<Marked> {
 /// Returns the range of the first braces with alternatives, and these.
 fn first_braces(marked: &Marked) -> Option<(usize, usize, Vec<Marked>)> {
     let is = |index: usize, wanted: char| marked.get(index) == Some(&(wanted, Mark::Unquoted));
-    for start in (0..marked.len()).filter(|start| is(*start, '{')).take(MAX_ALTERNATIVES) {
+    for (count, start) in (0..marked.len()).filter(|start| is(*start, '{')).enumerate() {
+        if count == MAX_ALTERNATIVES {
+            return Some((0, marked.len(), vec![vec![(UNKNOWN, Mark::Quoted)]]));
+        }
         let (mut depth, mut commas) = (0_usize, Vec::new());
         for at in start..marked.len() {
             if is(at, '{') {
