@@ -237,7 +237,8 @@ fn packs_refuse_in_each_agent() {
     for agent in Agent::all() {
         let Some(installed) = agent.installed() else { continue };
         let more = match agent {
-            Agent::Gemini => (shell("cat < .env > seen"), "this file holds secrets"),
+            // A question ends a run without a user.
+            Agent::Gemini => (shell("cat < .env > seen"), "Please"),
             Agent::Codex => (
                 Call::Tool(
                     "apply_patch",

@@ -136,8 +136,11 @@ impl<'i> Files<'i> {
                 for text in invocation.texts() {
                     for (at, _) in text.match_indices('@') {
                         let (name, path) = text.split_at(at);
+                        if !name.is_empty() && !name.ends_with('=') {
+                            continue;
+                        }
                         let path = path.trim_start_matches('@');
-                        if (name.is_empty() || name.ends_with('=')) && path != "-" {
+                        if path != "-" {
                             self.push(path.split(';').next().unwrap_or(path), Access::Read);
                         }
                     }

@@ -61,7 +61,13 @@ pub(super) fn by_git(invocation: &Invocation, started: &mut Vec<Started>) {
         ["config", "set", name, value, ..] | ["config", name, value, ..] => {
             return started.extend(of_setting(name, value));
         }
-        ["submodule", "foreach", rest @ ..] => return started.push(Started::Text(rest.join(" "))),
+        ["submodule", "foreach", ..] => {
+            let texts: Vec<&str> = invocation.texts().collect();
+            let words = texts.iter().position(|text| *text == "foreach").unwrap_or_default() + 1;
+            let words = texts.get(words..).unwrap_or_default().iter().copied();
+            let words = words.skip_while(|text| matches!(*text, "--recursive" | "-q" | "--quiet"));
+            return started.push(Started::Text(words.collect::<Vec<_>>().join(" ")));
+        }
         ["clone", ..] => &["--upload-pack", "-u"],
         ["fetch" | "pull" | "push" | "ls-remote" | "fetch-pack" | "send-pack", ..] => {
             &["--upload-pack", "--receive-pack", "--exec"]

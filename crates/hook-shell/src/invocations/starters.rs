@@ -46,6 +46,14 @@ fn by_table(start: Start, invocation: &Invocation, started: &mut Vec<Started>) {
                 if let Some(word) = words.first_mut() {
                     rename(word, invocation.program());
                 }
+                // `npm exec tool -- arguments`
+                let runs_packages = matches!(
+                    invocation.program(),
+                    "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "npm" | "pipx" | "uv" | "nix"
+                );
+                if runs_packages && words.get(1).is_some_and(|word| word.text == "--") {
+                    words.remove(1);
+                }
                 Started::Program(words)
             }));
         }
@@ -84,8 +92,8 @@ fn words_behind<'i>(
     }
     let words = invocation.arguments.get(*indices.nth(operands)?..)?;
     // Behind the names of containers and images, `--` may stand.
-    let separator = words.iter().position(|word| word.text == "--").filter(|_| !first.is_empty());
-    words.get(separator.map_or(0, |at| at + 1)..)
+    let has_separator = !first.is_empty() && words.first().is_some_and(|word| word.text == "--");
+    words.get(usize::from(has_separator)..)
 }
 
 /// Replaces the name of a package by that of its program: `npx @scope/tool@1` starts `tool`.
@@ -185,7 +193,23 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
         "fd" | "fdfind" => {
             let mut rest = arguments.iter();
             if rest.any(|it| matches!(it.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch")) {
-                started.push(Started::replaced(rest.as_slice(), "{}", &format!("./{UNKNOWN}")));
+                let before = arguments.len() - rest.len();
+                // Behind the pattern are the folders.
+                let folders = invocation.operands.iter().filter(|index| **index < before).skip(1);
+                let folders = folders.filter_map(|index| arguments.get(*index));
+                let mut folders: Vec<&str> = folders.map(|it| it.text.as_str()).collect();
+                if folders.is_empty() {
+                    folders.push(".");
+                }
+                let mut words = rest.as_slice().to_vec();
+                if !words.iter().any(|word| word.text.contains("{}")) {
+                    words.push(Argument::plain("{}"));
+                }
+                started.extend(
+                    folders.into_iter().map(|folder| {
+                        Started::replaced(&words, "{}", &format!("{folder}/{UNKNOWN}"))
+                    }),
+                );
             }
         }
         "sed" => {

@@ -182,13 +182,13 @@ pub(super) fn is_unknown_path(after: &str, count: usize, program: &str) -> bool 
     is_computed_path(&argument)
 }
 
-/// Returns `true` if a name of a program only stands for strings and file handles: `p = "…"`,
-/// `for p in ["…"]`, `for p in glob("…")`.
-fn is_string(name: &str, program: &str) -> bool {
-    let mut is_assigned = false;
+/// Returns `true` if all that a program assigns to a name are strings and file handles: `p = "…"`, `for p in ["…"]`,
+/// `for p in glob("…")`. `None` if it assigns nothing.
+fn is_string(name: &str, program: &str) -> Option<bool> {
+    let mut is_assigned = None;
     for (count, (at, _)) in program.match_indices(name).enumerate() {
         if count == MAX_USES {
-            return false;
+            return Some(false);
         }
         let (before, behind) = program.split_at(at);
         let behind = behind.get(name.len()..).unwrap_or_default();
@@ -205,25 +205,36 @@ fn is_string(name: &str, program: &str) -> bool {
         };
         let value = value.split(['\n', ';']).next().unwrap_or_default();
         // Another name would have to be looked up in turn.
-        if !is_constant(Tokens(value), |_| false) {
-            return false;
+        if !is_constant(Tokens(value), |_| None) {
+            return Some(false);
         }
-        is_assigned = true;
+        is_assigned = Some(true);
     }
     is_assigned
 }
 
-/// Returns `true` if a value is made of strings, the program's arguments, and names that are such.
+/// Returns `true` if a value is made of strings, the program's arguments, and names that are such. `is_known` tells it of
+/// names that the program assigns.
 fn is_constant<'t>(
-    mut value: impl Iterator<Item = Token<'t>>,
-    is_known: impl Fn(&str) -> bool,
+    value: impl Iterator<Item = Token<'t>>,
+    is_known: impl Fn(&str) -> Option<bool>,
 ) -> bool {
-    const NAMES: &str = "ARGV False None Path True argv b exist_ok f false force glob iglob \
-        ignore_errors list local my null pathlib process r recursive rglob shift sorted str sys true";
-    value.all(|token| match token {
-        // `"${x}"`, `"#{x}"` and `f"{x}"` are computed.
-        Token::Text(text) => !text.contains(['{', '$']) || text.contains("*{"),
-        Token::Sign(sign) => !"+%/".contains(sign),
-        Token::Name(name) => NAMES.split(' ').any(|known| known == name) || is_known(name),
-    })
+    const NAMES: &str = "ARGV False None Path True argv exist_ok false force glob iglob ignore_errors list local my \
+        null pathlib process recursive rglob shift sorted str sys true";
+    let mut value = value.peekable();
+    while let Some(token) = value.next() {
+        let is_part = match token {
+            // `"${x}"`, `"#{x}"` and `f"{x}"` are computed.
+            Token::Text(text) => !text.contains(['{', '$']) || text.contains("*{"),
+            Token::Sign(sign) => !"+%/".contains(sign),
+            Token::Name("b" | "f" | "r") if matches!(value.peek(), Some(Token::Text(_))) => true,
+            Token::Name(name) => {
+                is_known(name).unwrap_or_else(|| NAMES.split(' ').any(|known| known == name))
+            }
+        };
+        if !is_part {
+            return false;
+        }
+    }
+    true
 }

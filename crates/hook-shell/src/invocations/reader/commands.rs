@@ -18,7 +18,8 @@ const MAX_LOOPS: usize = 5;
 impl Reader<'_> {
     /// Reads commands of a script, in which bash may skip the rest of a line.
     pub(super) fn commands(&mut self, commands: &[Command]) {
-        self.in_order(commands, &Input::Inherited, |reader| {
+        let input = self.input.clone();
+        self.in_order(commands, &input, |reader| {
             if let Some(aborted) = &reader.aborted
                 && reader.state.join(aborted)
             {

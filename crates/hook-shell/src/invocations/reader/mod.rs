@@ -80,6 +80,8 @@ pub(super) struct Reader<'s> {
     bodies: Vec<(Arc<Command>, bool)>,
     /// The working directory of the command that is read.
     cwd: Option<Arc<str>>,
+    /// The standard input of the text that is read.
+    input: Input,
     depth: usize,
     /// The functions that are read.
     calls: Vec<String>,
@@ -149,6 +151,7 @@ impl<'s> Reader<'s> {
             combinations: 1,
             chosen: Vec::new(),
             output: String::new(),
+            input: Input::Inherited,
             captures: 0,
             is_remote: false,
             steps: 0,

@@ -131,8 +131,10 @@ impl Reader<'_> {
         match started {
             Started::Program(words) if runs_here(by) => self.start(words, by),
             Started::Program(words) => self.apart(|reader| reader.start(words, by)),
-            Started::Text(text) => self.start_text(&text, None, by),
-            Started::TextWith(text, parameters) => self.start_text(&text, Some(parameters), by),
+            Started::Text(text) => self.start_text_with_input(&text, None, by),
+            Started::TextWith(text, parameters) => {
+                self.start_text_with_input(&text, Some(parameters), by);
+            }
             Started::Unknown(reason) => self.opaque(reason, range),
             Started::Input => match &by.input {
                 Input::Text(text) => self.start_text(text, None, by),
@@ -237,6 +239,18 @@ impl Reader<'_> {
     }
 
     /// Reads a shell text that a program runs.
+    /// Reads a text whose commands read what the program that starts it does.
+    fn start_text_with_input(
+        &mut self,
+        text: &str,
+        parameters: Option<Vec<Argument>>,
+        by: &Invocation,
+    ) {
+        let before = std::mem::replace(&mut self.input, by.input.clone());
+        self.start_text(text, parameters, by);
+        self.input = before;
+    }
+
     fn start_text(&mut self, text: &str, parameters: Option<Vec<Argument>>, by: &Invocation) {
         if text.trim().starts_with(UNKNOWN) {
             self.opaque(
