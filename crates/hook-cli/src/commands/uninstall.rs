@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::installation::{self, Installation};
 use crate::output::Printer;
-use crate::render;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -17,7 +17,6 @@ use super::scripts;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::installation::Installation;
-use crate::render;
 
 /// The entries of `hook connect` in one settings file of an agent.
 #[derive(Debug)]
