@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import needs_engine
+from engine import BINARY, needs_engine
 from integration_hooks import SAYING, Told, approving, both_ways, hooked
 from scripted import run_async
 
@@ -17,7 +17,7 @@ pytest.importorskip("mcp", reason="SKIPPED: mcp is not installed")
 import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
-from hook_sdk import HookError, HookStopped
+from hook_sdk import HookClient, HookError, HookStopped
 from hook_sdk.integrations.mcp import HookSession
 
 try:
@@ -116,3 +116,18 @@ async def test_a_text_that_cannot_be_shown_changes_nothing(tmp_path: Path) -> No
     assert told.problems[1:] == [
         "said BeforeTool (`on_message` failed: ValueError('no display'))"
     ]
+
+
+@run_async
+async def test_the_user_is_told_once_of_a_private_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOK_BINARY", BINARY)
+    (tmp_path / ".hooks").mkdir()
+    problems: list[str] = []
+    async with HookClient(project=tmp_path, on_problem=problems.append) as client:
+        async with session(client, "plain") as made:
+            for _ in range(2):
+                await made.call_tool("plain", {"path": "a"})
+    assert len([it for it in problems if "a private one was started" in it]) == 1, problems
+    assert ran == ["a", "a"]

@@ -24,8 +24,10 @@ from agents import (
     set_tracing_disabled,
 )
 from agents.items import ModelResponse
+from agents.mcp import MCPServer
 from agents.models.interface import Model
 from agents.usage import Usage
+from mcp.types import CallToolResult, Tool
 from openai._models import construct_type
 from openai.types.responses import (
     ResponseFunctionToolCall,
@@ -485,3 +487,36 @@ async def test_the_user_is_told_what_hooks_say_in_a_stream(tmp_path: Path, has_o
         result = Runner.run_streamed(made, "hi")
         assert [event async for event in result.stream_events()]
     told.check("BeforeModel")
+
+
+class Files(MCPServer):
+    name = "files"
+
+    async def connect(self) -> None: ...
+
+    async def cleanup(self) -> None: ...
+
+    async def list_tools(self, *_: Any, **named: Any) -> Any:
+        schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+        return [Tool.model_validate({"name": "plain", "inputSchema": schema})]
+
+    async def list_prompts(self) -> Any: ...
+
+    async def get_prompt(self, name: str, arguments: Any = None) -> Any: ...
+
+    async def call_tool(self, tool_name: str, arguments: Any, *_: Any, **named: Any) -> Any:
+        content = [{"type": "text", "text": f"did {arguments['path']}"}]
+        return CallToolResult.model_validate({"content": content})
+
+
+@both_ways
+@run_async
+async def test_the_user_is_told_what_hooks_say_of_an_mcp_tool(
+    tmp_path: Path, has_own: bool
+) -> None:
+    told, model = Told(has_own), Scripted(call("plain"), message("done"))
+    made = Agent(name="a", mcp_servers=[Files()], model=model)
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        await run(client, with_hooks(client, made, **told.options), "hi")
+    told.check(*TOLD)
+    assert "did a" in str(model.given[1])
