@@ -87,7 +87,7 @@ SAYING: dict[str, Any] = {
 
 
 class Told:
-    """What a program is told of `SAYING`: texts by `options` of an integration, or by its client."""
+    """What a program is told of `SAYING`: texts by `options` of an integration, or its client."""
 
     def __init__(self, has_own: bool) -> None:
         self.messages: list[str] = []

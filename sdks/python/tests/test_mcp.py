@@ -113,9 +113,7 @@ async def test_a_text_that_cannot_be_shown_changes_nothing(tmp_path: Path) -> No
         async with session(client, "plain", on_message=broken) as made:
             result = await made.call_tool("plain", {"path": "a"})
     assert result.content[0].text.startswith("did a")
-    assert told.problems[1:] == [
-        "said BeforeTool (`on_message` failed: ValueError('no display'))"
-    ]
+    assert told.problems[1:] == ["said BeforeTool (`on_message` failed: ValueError('no display'))"]
 
 
 @run_async
