@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from engine import BINARY, settings
 
 from hook_sdk import HookClient, sync
@@ -69,6 +70,43 @@ ADDING: dict[str, Any] = {
         group("", {"hookSpecificOutput": {"message": {"customType": "x", "content": "first"}}}),
     ]
 }
+
+SAID = ("BeforeAgent", "BeforeModel", "BeforeTool", "AfterAgent")
+SAYING: dict[str, Any] = {
+    event: [
+        {
+            "hooks": [
+                says({"systemMessage": f"said {event}"}),
+                {"type": "command", "command": "exit 1", "name": f"{event} broke"},
+            ]
+        }
+    ]
+    for event in SAID
+}
+"""A text for the user, and a warning, at each event."""
+
+
+class Told:
+    """What a program is told of `SAYING`: texts by `options` of an integration, or its client."""
+
+    def __init__(self, has_own: bool) -> None:
+        self.messages: list[str] = []
+        self.problems: list[str] = []
+        self.options: dict[str, Any] = {"on_message": self.messages.append} if has_own else {}
+
+    def check(self, *events: str) -> None:
+        """Checks that each text came once for each of these events, and nothing else."""
+        texts = self.messages
+        if not self.options:
+            texts = [it for it in self.problems if it.startswith("said ")]
+        warned = [it.split(" broke")[0] for it in self.problems if " broke: " in it]
+        assert texts == [f"said {event}" for event in events]
+        assert warned == [f"hook {event}" for event in events]
+        more = 0 if self.options else len(texts)
+        assert len(self.problems) == len(warned) + more, self.problems
+
+
+both_ways = pytest.mark.parametrize("has_own", [True, False])
 
 
 def command(folder: Path, hooks: dict[str, Any]) -> list[str]:

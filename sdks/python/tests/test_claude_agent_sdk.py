@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import hooked, says
+from integration_hooks import SAYING, hooked, says
 from scripted import run_async
 
 pytest.importorskip("claude_agent_sdk", reason="SKIPPED: claude-agent-sdk is not installed")
@@ -115,3 +115,15 @@ async def test_claude_code_is_answered_in_its_own_words(tmp_path: Path) -> None:
             assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
             answer = await code.asks("Notification", tmp_path, message="x")
             assert answer["continue"] is False
+
+
+@run_async
+async def test_claude_code_has_hooks_texts_and_the_client_their_warnings(tmp_path: Path) -> None:
+    code, problems = Code(), list[str]()
+    async with hooked(tmp_path, SAYING, on_problem=problems.append) as client:
+        options = ClaudeAgentOptions(hooks=hooks(client))
+        async with ClaudeSDKClient(options, transport=code):
+            read = {"tool_name": "Read", "tool_input": {"file_path": "/a"}}
+            answer = await code.asks("PreToolUse", tmp_path, **read)
+    assert answer["systemMessage"] == "said BeforeTool"
+    assert problems == ["hook BeforeTool broke: Hook exited with code 1"]

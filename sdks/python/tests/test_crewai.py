@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SECRET, approving, group, hooked_sync, says
+from integration_hooks import SAYING, SECRET, Told, approving, both_ways, group, hooked_sync, says
 from scripted import run_async
 
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", CREWAI_TRACING_ENABLED="false")
@@ -406,3 +407,17 @@ def test_a_task_alone(tmp_path: Path) -> None:
         task = with_hooks(Task(description="hi", expected_output="x", agent=made), client)
         assert task.execute_sync().raw == "done"
     assert ran == [] and "not that one" in str(given[-1])
+
+
+@both_ways
+@pytest.mark.parametrize("kickoff", ["kickoff", "akickoff", "copy"])
+def test_the_user_is_told_what_hooks_say(tmp_path: Path, kickoff: str, has_own: bool) -> None:
+    told, made = Told(has_own), agent("plain", call("plain"), "done")
+    task = Task(description="hi", expected_output="x", agent=made)
+    with hooked_sync(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        hooked = with_hooks(Crew(agents=[made], tasks=[task]), client, **told.options)
+        if kickoff == "akickoff":
+            asyncio.run(hooked.akickoff())
+        else:
+            (hooked.copy() if kickoff == "copy" else hooked).kickoff()
+    told.check("BeforeModel", "BeforeTool", "BeforeModel")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import ADDING, SECRET, approving, hooked
+from integration_hooks import ADDING, SAYING, SECRET, Told, approving, both_ways, hooked
 from scripted import run_async
 
 pytest.importorskip("google.adk", reason="SKIPPED: google-adk is not installed")
@@ -49,12 +49,13 @@ def named(name: str) -> Any:
     return act
 
 
-async def run(client: Any, name: str, text: str, *answers: Any) -> list[Any]:
+async def run(client: Any, name: str, text: str, *answers: Any, **options: Any) -> list[Any]:
     given.clear()
     ran.clear()
     model = Scripted(model="scripted", answers=list(answers))
     agent = LlmAgent(name="a", model=model, tools=[named(name)])
-    runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=[HookPlugin(client)]))
+    plugins: list[Any] = [HookPlugin(client, **options)]
+    runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=plugins))
     session = await runner.session_service.create_session(app_name="app", user_id="u")
     message = types.Content(role="user", parts=[types.Part(text=text)])
     return [
@@ -118,3 +119,12 @@ async def test_without_a_server_no_model_is_called(tmp_path: Path) -> None:
     with pytest.raises((HookError, RuntimeError)):
         await run(client, "plain", "hi", types.Part(text="x"))
     assert given == []
+
+
+@both_ways
+@run_async
+async def test_the_user_is_told_what_hooks_say(tmp_path: Path, has_own: bool) -> None:
+    told, answers = Told(has_own), [call("plain"), types.Part(text="done")]
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        await run(client, "plain", "hi", *answers, **told.options)
+    told.check("BeforeAgent", "BeforeModel", "BeforeTool", "BeforeModel")

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import ADDING, HOOKS, SECRET, approving, group, hooked_sync
+from integration_hooks import (
+    ADDING,
+    HOOKS,
+    SAYING,
+    SECRET,
+    Told,
+    approving,
+    both_ways,
+    group,
+    hooked_sync,
+)
 
 pytest.importorskip("langchain", reason="SKIPPED: langchain is not installed")
 
@@ -314,3 +324,35 @@ def test_what_hooks_add_to_a_prompt_reaches_the_model(tmp_path: Path, state: str
     assert ("tidy up" in sent.text) == (state != "none") and (str(IMAGE) in str(sent.content)) == (
         state == "image"
     )
+
+
+@both
+@both_ways
+@pytest.mark.parametrize("streams", [True, False])
+def test_the_user_is_told_what_hooks_say(
+    tmp_path: Path, streams: bool, has_own: bool, how: str
+) -> None:
+    told, answers = Told(has_own), [call("plain"), AIMessage("done")]
+    state = {"messages": [{"role": "user", "content": "hi"}]}
+    with hooked_sync(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        made = agent(client, "plain", *answers, **told.options)
+        if not streams:
+            asks(made, "hi", how)
+        elif how == "invoke":
+            assert list(made.stream(state, stream_mode="messages"))
+        else:
+
+            async def read() -> list[Any]:
+                return [it async for it in made.astream(state, stream_mode="messages")]
+
+            assert asyncio.run(read())
+    told.check("BeforeAgent", "BeforeModel", "BeforeTool", "BeforeModel", "AfterAgent")
+
+
+@both
+def test_the_user_is_told_that_hooks_went_on_up_to_the_limit(tmp_path: Path, how: str) -> None:
+    hooks = {"AfterAgent": [group("", {"decision": "block", "reason": "do the rest"})]}
+    problems: list[str] = []
+    with hooked_sync(tmp_path, hooks, on_problem=problems.append) as client:
+        asks(agent(client, "plain", *[AIMessage("half")] * 20), "hi", how)
+    assert "hooks had the agent go on 8 times: do the rest" in problems

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import needs_engine
-from integration_hooks import approving, hooked
+from engine import BINARY, needs_engine
+from integration_hooks import SAYING, Told, approving, both_ways, hooked
 from scripted import run_async
 
 pytest.importorskip("mcp", reason="SKIPPED: mcp is not installed")
@@ -17,7 +17,7 @@ pytest.importorskip("mcp", reason="SKIPPED: mcp is not installed")
 import anyio
 from mcp.shared.memory import create_client_server_memory_streams
 
-from hook_sdk import HookError, HookStopped
+from hook_sdk import HookClient, HookError, HookStopped
 from hook_sdk.integrations.mcp import HookSession
 
 try:
@@ -35,7 +35,7 @@ ran: list[str] = []
 
 
 @asynccontextmanager
-async def session(client: Any, name: str) -> AsyncIterator[HookSession]:
+async def session(client: Any, name: str, **options: Any) -> AsyncIterator[HookSession]:
     ran.clear()
     server = Server("files")
 
@@ -48,7 +48,7 @@ async def session(client: Any, name: str) -> AsyncIterator[HookSession]:
     async with create_client_server_memory_streams() as (ours, theirs):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(inner.run, *theirs, inner.create_initialization_options())
-            async with HookSession(client, "files", *ours) as made:
+            async with HookSession(client, "files", *ours, **options) as made:
                 await made.initialize()
                 yield made
             tasks.cancel_scope.cancel()
@@ -91,3 +91,41 @@ async def test_a_stop_and_a_lost_server_let_nothing_pass(tmp_path: Path) -> None
             result = await made.call_tool("plain", {"path": "a"})
             assert "could not be asked" in result.content[0].text
     assert ran == [] and issubclass(HookStopped, HookError)
+
+
+@both_ways
+@run_async
+async def test_the_user_is_told_what_hooks_say(tmp_path: Path, has_own: bool) -> None:
+    told = Told(has_own)
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        async with session(client, "plain", **told.options) as made:
+            await made.call_tool("plain", {"path": "a"})
+    told.check("BeforeTool")
+
+
+@run_async
+async def test_a_text_that_cannot_be_shown_changes_nothing(tmp_path: Path) -> None:
+    def broken(text: str) -> None:
+        raise ValueError("no display")
+
+    told = Told(True)
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        async with session(client, "plain", on_message=broken) as made:
+            result = await made.call_tool("plain", {"path": "a"})
+    assert result.content[0].text.startswith("did a")
+    assert told.problems[1:] == ["said BeforeTool (`on_message` failed: ValueError('no display'))"]
+
+
+@run_async
+async def test_the_user_is_told_once_of_a_private_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOK_BINARY", BINARY)
+    (tmp_path / ".hooks").mkdir()
+    problems: list[str] = []
+    async with HookClient(project=tmp_path, on_problem=problems.append) as client:
+        async with session(client, "plain") as made:
+            for _ in range(2):
+                await made.call_tool("plain", {"path": "a"})
+    assert len([it for it in problems if "a private one was started" in it]) == 1, problems
+    assert ran == ["a", "a"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import ADDING, SECRET, approving, hooked, says
+from integration_hooks import ADDING, SAYING, SECRET, Told, approving, both_ways, hooked, says
 from scripted import run_async
 
 pytest.importorskip("agents", reason="SKIPPED: openai-agents is not installed")
@@ -24,8 +24,10 @@ from agents import (
     set_tracing_disabled,
 )
 from agents.items import ModelResponse
+from agents.mcp import MCPServer
 from agents.models.interface import Model
 from agents.usage import Usage
+from mcp.types import CallToolResult, Tool
 from openai._models import construct_type
 from openai.types.responses import (
     ResponseFunctionToolCall,
@@ -276,7 +278,7 @@ async def test_a_clone_keeps_its_hooks(tmp_path: Path) -> None:
 @run_async
 async def test_agents_with_hooks_are_told_apart_where_they_come_and_go(tmp_path: Path) -> None:
     async with hooked(tmp_path) as client:
-        hooks = _Hooks(client, "complete")
+        hooks = _Hooks(client, "complete", None)
         for number in range(100):
             assert hooks.agent(Agent(name=str(number))).name == str(number)
 
@@ -444,3 +446,77 @@ async def test_a_library_without_a_place_for_hooks_is_refused(
         monkeypatch.delattr(run_loop, "get_model")
         with pytest.raises(HookError, match="no place for hooks"):
             with_hooks(client, Agent(name="a"))
+
+
+TOLD = ("BeforeAgent", "BeforeModel", "BeforeTool", "BeforeModel", "AfterAgent")
+
+
+@both_ways
+@pytest.mark.parametrize("is_clone", [True, False])
+@run_async
+async def test_the_user_is_told_what_hooks_say(
+    tmp_path: Path, is_clone: bool, has_own: bool
+) -> None:
+    told, model = Told(has_own), Scripted(call("plain"), message("done"))
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        made = with_hooks(client, agent("plain", model), **told.options)
+        await run(client, made.clone(name="b") if is_clone else made, "hi")
+    told.check(*TOLD)
+
+
+@both_ways
+@run_async
+async def test_the_user_is_told_each_end_of_a_turn_that_goes_on(
+    tmp_path: Path, has_own: bool
+) -> None:
+    again = {"decision": "block", "reason": "do the rest"}
+    go_on = says(again, """case "$given" in *'"stop_hook_active":true'*) false;; esac""")
+    hooks = {**SAYING, "AfterAgent": [{"hooks": [*SAYING["AfterAgent"][0]["hooks"], go_on]}]}
+    told, model = Told(has_own), Scripted(message("half"), message("all"))
+    async with hooked(tmp_path, hooks, on_problem=told.problems.append) as client:
+        await run(client, with_hooks(client, agent("plain", model), **told.options), "hi")
+    told.check("BeforeAgent", "BeforeModel", "AfterAgent", "BeforeModel", "AfterAgent")
+
+
+@both_ways
+@run_async
+async def test_the_user_is_told_what_hooks_say_in_a_stream(tmp_path: Path, has_own: bool) -> None:
+    told, model = Told(has_own), Scripted(message("d|one"))
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        made = with_hooks(client, agent("plain", model), **told.options)
+        result = Runner.run_streamed(made, "hi")
+        assert [event async for event in result.stream_events()]
+    told.check("BeforeModel")
+
+
+class Files(MCPServer):
+    name = "files"
+
+    async def connect(self) -> None: ...
+
+    async def cleanup(self) -> None: ...
+
+    async def list_tools(self, *_: Any, **named: Any) -> Any:
+        schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+        return [Tool.model_validate({"name": "plain", "inputSchema": schema})]
+
+    async def list_prompts(self) -> Any: ...
+
+    async def get_prompt(self, name: str, arguments: Any = None) -> Any: ...
+
+    async def call_tool(self, tool_name: str, arguments: Any, *_: Any, **named: Any) -> Any:
+        content = [{"type": "text", "text": f"did {arguments['path']}"}]
+        return CallToolResult.model_validate({"content": content})
+
+
+@both_ways
+@run_async
+async def test_the_user_is_told_what_hooks_say_of_an_mcp_tool(
+    tmp_path: Path, has_own: bool
+) -> None:
+    told, model = Told(has_own), Scripted(call("plain"), message("done"))
+    made = Agent(name="a", mcp_servers=[Files()], model=model)
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        await run(client, with_hooks(client, made, **told.options), "hi")
+    told.check(*TOLD)
+    assert "did a" in str(model.given[1])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import ADDING, SECRET, approving, group, hooked
+from integration_hooks import ADDING, SAYING, SECRET, Told, approving, both_ways, group, hooked
 from scripted import run_async
 
 pytest.importorskip("pydantic_ai", reason="SKIPPED: pydantic-ai is not installed")
@@ -41,7 +41,7 @@ tools: list[Any] = []
 ran: list[str] = []
 
 
-def agent(client: Any, name: str, *answers: Any) -> Agent:
+def agent(client: Any, name: str, *answers: Any, **options: Any) -> Agent:
     given.clear()
     tools.clear()
     ran.clear()
@@ -60,7 +60,8 @@ def agent(client: Any, name: str, *answers: Any) -> Agent:
             else:
                 yield {0: DeltaToolCall(part.tool_name, '{"path": "a"}', tool_call_id="c")}
 
-    made = Agent(FunctionModel(model, stream_function=stream), capabilities=[Hooks(client)])
+    hooks = Hooks(client, **options)
+    made = Agent(FunctionModel(model, stream_function=stream), capabilities=[hooks])
 
     @made.tool_plain(name=name)
     def act(path: str) -> str:
@@ -340,3 +341,20 @@ async def test_what_a_tool_raises_is_raised_again(tmp_path: Path, error: Excepti
         assert raised.value is error
     else:  # The library's own error about its output's type.
         assert "DeferredToolRequests" in str(raised.value)
+
+
+@both_ways
+@pytest.mark.parametrize("streams", [True, False])
+@run_async
+async def test_the_user_is_told_what_hooks_say(
+    tmp_path: Path, streams: bool, has_own: bool
+) -> None:
+    told = Told(has_own)
+    async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
+        made = agent(client, "plain", call("plain"), TextPart("done"), **told.options)
+        if streams:
+            async with made.run_stream("hi") as result:
+                await result.get_output()
+        else:
+            await made.run("hi")
+    told.check("BeforeAgent", "BeforeModel", "BeforeTool", "BeforeModel", "AfterAgent")

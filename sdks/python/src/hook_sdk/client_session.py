@@ -68,6 +68,7 @@ class ClientSession:
         """Whether this program has asked the engine, so that a private server is of use to it."""
         self.warning: str | None = None
         """What the next response warns of."""
+        self._notice: str | None = None
         self._is_synced = False
         self._registers = False
         self._resumed: asyncio.Future[list[str]] | None = None
@@ -136,6 +137,7 @@ class ClientSession:
     async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
         self._registers = isinstance(hello.get("clientToken"), str)
         self.warning = self.connection.notice
+        self._notice = self.warning or self._notice
         if self.on_progress is not None:
             self.connection.send({"type": "hook-subscribe"})
         if self.audit_level != "off":
@@ -195,6 +197,12 @@ class ClientSession:
 
     def on_problem(self, problem: str) -> None:
         self._report(problem)
+
+    def report_warnings(self, warnings: Iterable[str]) -> None:
+        """Reports an outcome's warnings, but for that of a private server: its start was."""
+        for warning in warnings:
+            if warning != self._notice:
+                self.on_problem(warning)
 
     # Parts of these.
 

@@ -1,15 +1,18 @@
-"""What integrations share: the tested versions, and what an outcome means to a library."""
+"""What integrations share: the tested versions, and what an outcome means to user and library."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
-from typing import Any
+from typing import Any, TypeVar
 
+from ..client import HookClient
 from ..errors import HookError, HookStopped
 from ..outcomes import (
+    Advice,
     Interrupted,
+    LimitReached,
     ModelOutcome,
     Proceed,
     Stopped,
@@ -18,7 +21,34 @@ from ..outcomes import (
 )
 
 Message = dict[str, Any]
+OnMessage = Callable[[str], object]
+"""Takes hooks' texts for the user; without it `on_problem` of the client does."""
+Outcome = TypeVar("Outcome", bound=Advice | None)
 _warned: set[str] = set()
+
+
+class Teller:
+    """Tells the user what hooks have to say: their texts, and the warnings about them."""
+
+    def __init__(self, client: HookClient, on_message: OnMessage | None) -> None:
+        self._session = client._session
+        self.on_message = on_message
+
+    def tell(self, outcome: Outcome) -> Outcome:
+        """Returns the outcome that it tells of. Each is to be told once."""
+        if outcome is None:
+            return outcome
+        self._session.report_warnings(outcome.warnings)
+        if isinstance(outcome, LimitReached):
+            times, why = outcome.continuations, outcome.reason
+            self._session.on_problem(f"hooks had the agent go on {times} times: {why}")
+        text = outcome.for_user
+        if text is not None:
+            try:
+                (self.on_message or self._session.on_problem)(text)
+            except Exception as error:  # The outcome counts, shown or not.
+                self._session.on_problem(f"{text} (`on_message` failed: {error!r})")
+        return outcome
 
 
 def check_version(distribution: str, first: str, before: str) -> None:

@@ -19,6 +19,7 @@ from claude_agent_sdk.types import HookEvent
 
 from ..client import HookClient
 from ..errors import HookError
+from ..outcomes import advice
 from ._common import check_version
 
 check_version("claude-agent-sdk", "0.2.189", "0.3")
@@ -27,7 +28,8 @@ check_version("claude-agent-sdk", "0.2.189", "0.3")
 def hooks(client: HookClient, *, timeout: float = 60.0) -> dict[Any, list[HookMatcher]]:
     """Returns the value of `ClaudeAgentOptions.hooks`: all events, asked with `client`.
 
-    If hooks cannot be asked within `timeout` seconds, it is a refusal.
+    If hooks cannot be asked within `timeout` seconds, it is a refusal. Claude Code shows hooks'
+    texts for the user; warnings go to `on_problem` of the client.
     """
     names = [name for literal in get_args(HookEvent) for name in get_args(literal) or (literal,)]
     return {name: [_matcher(client, name, timeout)] for name in names}
@@ -38,6 +40,9 @@ def _matcher(client: HookClient, event: str, timeout: float) -> HookMatcher:
         try:
             deadline = int(timeout * 1000)
             answer = await client.bridge("claude", event, json.dumps(given), deadline_ms=deadline)
+            client._session.report_warnings(advice(answer)["warnings"])
+            if answer.get("exitCode") == 0 and answer.get("stderr"):
+                client._session.on_problem(str(answer["stderr"]).strip())
             return _output(event, answer)
         except (HookError, ValueError) as error:
             return _refusal(event, f"hooks could not be asked: {error}")

@@ -41,7 +41,7 @@ from pydantic import BaseModel
 from .. import agent, sync
 from ..errors import HookError, HookStopped
 from ..outcomes import ModelOutcome, Ran, Stopped, ToolCall
-from ._common import check_version, left, model_response
+from ._common import OnMessage, Teller, check_version, left, model_response
 from ._loops import Here
 
 check_version("crewai", "1.15", "2")
@@ -56,21 +56,27 @@ class RunStopped(HookStopped, HookAborted):
         HookAborted.__init__(self, reason, "hook-sdk")
 
 
-def with_hooks(guarded: Guarded, client: sync.HookClient | None = None) -> Guarded:
+def with_hooks(
+    guarded: Guarded,
+    client: sync.HookClient | None = None,
+    *,
+    on_message: OnMessage | None = None,
+) -> Guarded:
     """Puts hooks around the tools and the models of a crew, an agent or a task, and returns it.
 
-    `client` is one with options of yours; else it makes one with the project's hooks. Raises
-    TypeError for all else, and for a model that hooks cannot be put around.
+    `client` is one with options of yours; else it makes one with the project's hooks. `on_message`
+    takes hooks' texts for the user, by default `on_problem` of the client. Raises TypeError for all
+    else, and for a model that hooks cannot be put around.
     """
     if not isinstance(guarded, Crew | BaseAgent | LiteAgent | Task):
         raise TypeError(f"hooks go around a Crew, an agent or a Task, not {type(guarded).__name__}")
-    _Hooks(client or sync.HookClient()).put(guarded, set())
+    _Hooks(client or sync.HookClient(), on_message).put(guarded, set())
     return guarded
 
 
 class _Hooks:
-    def __init__(self, client: sync.HookClient) -> None:
-        self.client = client
+    def __init__(self, client: sync.HookClient, on_message: OnMessage | None) -> None:
+        self.client, self.user = client, Teller(client.inner, on_message)
         self._models: dict[int, tuple[Any, Any]] = {}
         """The models with hooks by the identity of those without, which are kept for it."""
 
@@ -126,6 +132,7 @@ class _Hooks:
         outcome = sync.execute_tool(
             self.client, ToolCall(context.tool_name, dict(context.tool_input)), run
         )
+        self.user.tell(outcome)
         if isinstance(outcome, Stopped):
             return RunStopped(outcome.reason)
         if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
@@ -221,8 +228,9 @@ class _Model:
         def model(request: dict[str, Any]) -> dict[str, Any]:
             return call.answered(self._inner.call(*call.given(request), *rest, **named))
 
-        client = self._hook_sdk.client
-        return call.result(sync.call_model(client, "openai-chat", call.request, model).finish())
+        client, user = self._hook_sdk.client, self._hook_sdk.user
+        asked = sync.call_model(client, "openai-chat", call.request, model)
+        return call.result(user.tell(asked.finish()))
 
     async def acall(self, messages: Any, tools: Any = None, *rest: Any, **named: Any) -> Any:
         call, here = _Call(self._inner, messages, tools, rest, named), Here()
@@ -233,9 +241,9 @@ class _Model:
             answer = await here.run(lambda: self._inner.acall(*given, *rest, **named))
             return call.answered(answer)
 
-        client = self._hook_sdk.client
+        client, user = self._hook_sdk.client, self._hook_sdk.user
         asked = agent.call_model(client.inner, "openai-chat", call.request, model)
-        return call.result(await here.there(client, asked.finish()))
+        return call.result(user.tell(await here.there(client, asked.finish())))
 
 
 class _Call:

@@ -22,7 +22,7 @@ from ..model_calls import call_model
 from ..outcomes import Ran, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import Turn
-from ._common import check_version, model_response, prompt_of, tool_text
+from ._common import OnMessage, Teller, check_version, model_response, prompt_of, tool_text
 
 check_version("google-adk", "2.13", "3")
 
@@ -30,12 +30,15 @@ check_version("google-adk", "2.13", "3")
 class HookPlugin(BasePlugin):
     """Puts hooks around the tools, the models and the prompts of all agents of a runner.
 
-    Put it last: callbacks behind it do not see calls, since it makes them itself.
+    Put it last: callbacks behind it do not see calls, since it makes them itself. `on_message`
+    takes hooks' texts for the user, by default `on_problem` of the client.
     """
 
-    def __init__(self, client: HookClient, name: str = "hooks") -> None:
+    def __init__(
+        self, client: HookClient, name: str = "hooks", *, on_message: OnMessage | None = None
+    ) -> None:
         super().__init__(name)
-        self._client = client
+        self._client, self._user = client, Teller(client, on_message)
 
     async def on_user_message_callback(
         self, *, invocation_context: Any, user_message: types.Content
@@ -43,7 +46,7 @@ class HookPlugin(BasePlugin):
         text = "".join(part.text or "" for part in user_message.parts or ())
         turn = Turn(self._client, text, None)
         await turn.begin({})
-        prompt = prompt_of(turn.start)
+        prompt = prompt_of(self._user.tell(turn.start))
         if prompt == text:
             return None
         others = [part for part in user_message.parts or () if not part.text]
@@ -57,7 +60,7 @@ class HookPlugin(BasePlugin):
             return await tool.run_async(args=tool_input, tool_context=tool_context)
 
         call = ToolCall(tool.name, tool_args, getattr(tool_context, "function_call_id", None))
-        outcome = await execute_tool(self._client, call, run)
+        outcome = self._user.tell(await execute_tool(self._client, call, run))
         if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
             value = outcome.value
             return value if isinstance(value, dict) else {"result": value}
@@ -80,7 +83,7 @@ class HookPlugin(BasePlugin):
 
         request = _request(llm_request)
         outcome = await call_model(self._client, "genai", request, call).finish()
-        response = model_response(outcome)
+        response = model_response(self._user.tell(outcome))
         candidates = response.get("candidates") or [{}]
         content = types.Content.model_validate(candidates[0].get("content") or {"parts": []})
         content.role = "model"

@@ -46,9 +46,11 @@ from ..outcomes import (
     ToolCall,
     ToolOutcome,
     ToolResult,
+    TurnEnd,
+    TurnStart,
 )
 from ..turns import Turn
-from ._common import check_version, left, model_response, prompt_of
+from ._common import OnMessage, Teller, check_version, left, model_response, prompt_of
 from ._loops import Here, Result
 
 check_version("langchain", "1.5", "2")
@@ -62,15 +64,20 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
     """Puts hooks around the tools, the model and the turns of an agent.
 
     With `chunks="each"` hooks see each chunk of a stream before it is shown, else the whole answer
-    after it. HookStopped ends the agent. Put it last, next to the tools and the model.
+    after it. `on_message` takes hooks' texts for the user, by default `on_problem` of the client.
+    HookStopped ends the agent. Put it last, next to the tools and the model.
     """
 
     def __init__(
-        self, client: sync.HookClient | None = None, *, chunks: Chunks = "complete"
+        self,
+        client: sync.HookClient | None = None,
+        *,
+        chunks: Chunks = "complete",
+        on_message: OnMessage | None = None,
     ) -> None:
         """`client` is one with options of yours; else it makes one with the project's hooks."""
         super().__init__()
-        self._hooks = _Hooks(client or sync.HookClient(), chunks)
+        self._hooks = _Hooks(client or sync.HookClient(), chunks, on_message)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
@@ -85,9 +92,8 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
                 raise
             return _result(returned[0])
 
-        return _message(
-            request, sync.execute_tool(self._hooks.client, _call(request), run), returned
-        )
+        outcome = sync.execute_tool(self._hooks.client, _call(request), run)
+        return _message(request, self._hooks.user.tell(outcome), returned)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
@@ -105,7 +111,7 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
 
         client = self._hooks.client
         outcome = await here.there(client, agent.execute_tool(client.inner, _call(request), run))
-        return _message(request, outcome, returned)
+        return _message(request, self._hooks.user.tell(outcome), returned)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
         return handler(request.override(model=hooked_model(self._hooks, request.model)))
@@ -118,29 +124,31 @@ class HookMiddleware(AgentMiddleware[Any, Any, Any]):
     def before_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         turn = self._hooks.turn(state)
         sync.Caller(self._hooks.client).wait(lambda: turn.begin({}))
-        return _begun(turn, state)
+        return _begun(self._hooks.user.tell(turn.start), state)
 
     async def abefore_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         turn = self._hooks.turn(state)
         await Here().there(self._hooks.client, turn.begin({}))
-        return _begun(turn, state)
+        return _begun(self._hooks.user.tell(turn.start), state)
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         turn = self._hooks.turn(state, is_over=True)
         sync.Caller(self._hooks.client).wait(turn.close)
-        return _ended(turn)
+        return _ended(self._hooks.user.tell(turn.end))
 
     @hook_config(can_jump_to=["model"])
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> dict[str, Any] | None:
         turn = self._hooks.turn(state, is_over=True)
         await Here().there(self._hooks.client, turn.close())
-        return _ended(turn)
+        return _ended(self._hooks.user.tell(turn.end))
 
 
 class _Hooks:
-    def __init__(self, client: sync.HookClient, chunks: Chunks) -> None:
-        self.client = client
+    def __init__(
+        self, client: sync.HookClient, chunks: Chunks, on_message: OnMessage | None
+    ) -> None:
+        self.client, self.user = client, Teller(client.inner, on_message)
         self.chunks: Chunks = chunks
 
     def turn(self, state: AgentState[Any], is_over: bool = False) -> Turn:
@@ -190,8 +198,8 @@ def _message(request: ToolCallRequest, outcome: ToolOutcome, returned: list[Any]
     )
 
 
-def _begun(turn: Turn, state: AgentState[Any]) -> dict[str, Any] | None:
-    prompt = prompt_of(turn.start)
+def _begun(start: TurnStart, state: AgentState[Any]) -> dict[str, Any] | None:
+    prompt = prompt_of(start)
     asked = [it for it in state["messages"] if isinstance(it, HumanMessage)]
     last = asked[-1] if asked else HumanMessage("")
     if prompt == last.text:
@@ -203,8 +211,8 @@ def _begun(turn: Turn, state: AgentState[Any]) -> dict[str, Any] | None:
     return {"messages": [last.model_copy(update={"content": content})]}
 
 
-def _ended(turn: Turn) -> dict[str, Any] | None:
-    match turn.end:
+def _ended(end: TurnEnd | None) -> dict[str, Any] | None:
+    match end:
         case Continue(prompt=prompt):
             return {"messages": [HumanMessage(prompt)], "jump_to": "model"}
         case agent.Blocked(reason=reason) | Stopped(reason=reason):
@@ -283,7 +291,7 @@ class _HookedModel(BaseChatModel):
 
         request = self._request(messages, tools, choice)
         answer = sync.call_model(self._hooks.client, "openai-chat", request, call)
-        return _generation(answer.finish(), answered)
+        return _generation(self._hooks.user.tell(answer.finish()), answered)
 
     async def _agenerate(
         self,
@@ -306,7 +314,7 @@ class _HookedModel(BaseChatModel):
         request = self._request(messages, tools, choice)
         answer = agent.call_model(client.inner, "openai-chat", request, call)
         outcome = await here.there(client, answer.finish())
-        return _generation(outcome, answered)
+        return _generation(self._hooks.user.tell(outcome), answered)
 
     def _stream(
         self,
@@ -323,6 +331,7 @@ class _HookedModel(BaseChatModel):
             model, given = self._call(request, messages, tools, named)
             for chunk in model.stream(given, _ALONE):
                 yield parts.sent(chunk)
+            yield parts.last()
 
         request = self._request(messages, tools, choice)
         with sync.call_model(
@@ -332,7 +341,7 @@ class _HookedModel(BaseChatModel):
                 if isinstance(part, Chunk):
                     yield from parts.shown(part.chunk, run_manager)
             outcome = answer.finish()
-        yield from parts.rest(outcome)
+        yield from parts.rest(self._hooks.user.tell(outcome))
 
     async def _astream(
         self,
@@ -351,6 +360,7 @@ class _HookedModel(BaseChatModel):
             try:
                 while (chunk := await here.run(_following, stream)) is not None:
                     yield parts.sent(chunk)
+                yield parts.last()
             finally:
                 await here.run(stream.aclose)  # type: ignore[attr-defined]
 
@@ -368,7 +378,7 @@ class _HookedModel(BaseChatModel):
             outcome = await here.there(client, answer.finish())
         finally:
             await here.there(client, answer.cancel())
-        for each in parts.rest(outcome):
+        for each in parts.rest(self._hooks.user.tell(outcome)):
             yield each
 
 
@@ -383,12 +393,14 @@ class _Parts:
         self._sent: list[tuple[dict[str, Any], AIMessageChunk]] = []
         self._text = ""
         self._is_any = False
+        self._calls = False
         self._held: list[AIMessageChunk] = []
         """From the first with a tool call on: that may not run before the outcome is known."""
 
     def sent(self, chunk: AIMessageChunk) -> dict[str, Any]:
         delta: dict[str, Any] = {"role": "assistant", "content": chunk.text}
         if chunk.tool_call_chunks:
+            self._calls = True
             delta["tool_calls"] = [
                 {
                     "index": it.get("index") or 0,
@@ -402,10 +414,19 @@ class _Parts:
         self._sent.append((made, chunk))
         return made
 
+    def last(self) -> dict[str, Any]:
+        """Returns the chunk of the form that ends a stream; the library has none."""
+        reason = "tool_calls" if self._calls else "stop"
+        choice = {"index": 0, "delta": {}, "finish_reason": reason}
+        return {"object": "chat.completion.chunk", "choices": [choice]}
+
     def shown(self, made: dict[str, Any], run_manager: Any) -> Iterator[ChatGenerationChunk]:
         """Yields a chunk as the library has it: with its own fields, and the text of hooks."""
         choices = made.get("choices") or [{}]
-        text = (choices[0].get("delta") or {}).get("content") or ""
+        delta = choices[0].get("delta") or {}
+        text = delta.get("content") or ""
+        if choices[0].get("finish_reason") and not text and not delta.get("tool_calls"):
+            return
         message = AIMessageChunk(content=text)
         for number, (sent, original) in enumerate(self._sent):
             if _skeleton(sent) == _skeleton(made):

@@ -19,7 +19,7 @@ from ..client import HookClient
 from ..errors import HookStopped
 from ..outcomes import Ran, Stopped, ToolCall, ToolResult
 from ..tool_calls import execute_tool
-from ._common import check_version
+from ._common import OnMessage, Teller, check_version
 
 check_version("mcp", "2.3", "3")
 
@@ -27,10 +27,21 @@ check_version("mcp", "2.3", "3")
 class HookSession(ClientSession):
     """A client's session whose `call_tool` has hooks around it."""
 
-    def __init__(self, client: HookClient, server_name: str, *streams: Any, **options: Any) -> None:
-        """`streams` and `options` are those of `ClientSession`."""
+    def __init__(
+        self,
+        client: HookClient,
+        server_name: str,
+        *streams: Any,
+        on_message: OnMessage | None = None,
+        **options: Any,
+    ) -> None:
+        """`streams` and `options` are those of `ClientSession`.
+
+        `on_message` takes hooks' texts for the user, by default `on_problem` of the client.
+        """
         super().__init__(*streams, **options)
         self._hook_client, self._server_name = client, server_name
+        self._on_message = on_message
 
     async def call_tool(
         self, name: str, arguments: Mapping[str, Any] | None = None, *more: Any, **named: Any
@@ -38,7 +49,9 @@ class HookSession(ClientSession):
         async def call(tool_input: dict[str, Any]) -> Any:
             return await super(HookSession, self).call_tool(name, tool_input, *more, **named)
 
-        return await call_tool(self._hook_client, self._server_name, name, arguments, call)
+        return await call_tool(
+            self._hook_client, self._server_name, name, arguments, call, self._on_message
+        )
 
 
 async def call_tool(
@@ -47,6 +60,7 @@ async def call_tool(
     name: str,
     arguments: Mapping[str, Any] | None,
     call: Callable[[dict[str, Any]], Awaitable[Any]],
+    on_message: OnMessage | None = None,
 ) -> Any:
     """Calls a tool of an MCP server with hooks around it. Raises HookStopped if they stop it."""
     answered: list[Any] = []
@@ -69,7 +83,7 @@ async def call_tool(
 
     context = {"server_name": server_name}
     tool_call = ToolCall(f"mcp__{server_name}__{name}", dict(arguments or {}), mcp_context=context)
-    outcome = await execute_tool(client, tool_call, run)
+    outcome = Teller(client, on_message).tell(await execute_tool(client, tool_call, run))
     if isinstance(outcome, Stopped):
         raise HookStopped(outcome.reason)
     if isinstance(outcome, Ran) and not outcome.is_changed and answered:

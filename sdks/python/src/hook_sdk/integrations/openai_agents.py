@@ -46,7 +46,7 @@ from ..model_calls import call_model
 from ..outcomes import Blocked, Chunk, ModelOutcome, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import agent_turn
-from ._common import check_version, model_response, prompt_of
+from ._common import OnMessage, Teller, check_version, model_response, prompt_of
 
 check_version("openai-agents", "0.24", "0.25")
 
@@ -71,18 +71,25 @@ class RunStopped(HookStopped, AgentsException):
 _LAST_EVENTS = ("response.completed", "response.incomplete", "response.failed")
 
 
-def with_hooks(client: HookClient, agent: Agent[Any], *, chunks: Chunks = "complete") -> Agent[Any]:
+def with_hooks(
+    client: HookClient,
+    agent: Agent[Any],
+    *,
+    chunks: Chunks = "complete",
+    on_message: OnMessage | None = None,
+) -> Agent[Any]:
     """Returns a copy of an agent, and of those that it hands off to, with hooks around them.
 
     Raises TypeError for a tool that hooks cannot be put around: OpenAI runs it, or this machine
     without a function, or it is an agent without hooks. With `chunks="each"` hooks see each chunk
     of a stream before it is shown. What it returns keeps its hooks in a `clone`, and whatever
-    model a `RunConfig` has for it.
+    model a `RunConfig` has for it. `on_message` takes hooks' texts for the user, by default
+    `on_problem` of the client.
     """
     if not hasattr(run_loop, "get_model"):
         raise HookError("this version of openai-agents has no place for hooks around its models")
     run_loop.get_model = _model_of_run
-    return _Hooks(client, chunks).agent(agent)
+    return _Hooks(client, chunks, on_message).agent(agent)
 
 
 async def run(
@@ -104,7 +111,9 @@ async def run(
         raise TypeError(f"input is a text or a list, not {type(input).__name__}: use Runner.run")
     result: RunResult | None = None
     async with agent_turn(client, _prompt(input)) as turn:
+        hooks.user.tell(turn.start)
         async for prompt in turn:
+            hooks.user.tell(turn.end)
             if result is None:
                 given = _with_prompt(input, prompt_of(turn.start))
             else:
@@ -113,6 +122,7 @@ async def run(
             if result.interruptions:  # The turn waits for an approval: it has no end yet.
                 return result
             turn.answer = str(result.final_output)
+        hooks.user.tell(turn.end)
     if result is None or isinstance(turn.end, Blocked | Stopped):
         last = turn.end if isinstance(turn.end, Blocked | Stopped) else turn.start
         raise RunStopped(getattr(last, "reason", "the prompt was refused"))
@@ -168,8 +178,8 @@ def _going_on(result: RunResult, prompt: str, options: dict[str, Any]) -> Any:
 
 
 class _Hooks:
-    def __init__(self, client: HookClient, chunks: Chunks) -> None:
-        self.client = client
+    def __init__(self, client: HookClient, chunks: Chunks, on_message: OnMessage | None) -> None:
+        self.client, self.user = client, Teller(client, on_message)
         self.chunks: Chunks = chunks
         self._agents: weakref.WeakValueDictionary[int, Agent[Any]] = weakref.WeakValueDictionary()
         """Those with hooks, by the identity of those without, which they keep."""
@@ -179,7 +189,8 @@ class _Hooks:
         hooks = getattr(part, "_hooks", None)
         if not isinstance(hooks, _Hooks):
             return False
-        return hooks.client is self.client and hooks.chunks == self.chunks
+        same = (self.client, self.chunks, self.user.on_message)
+        return (hooks.client, hooks.chunks, hooks.user.on_message) == same
 
     def agent(self, agent: Agent[Any]) -> Agent[Any]:
         known = agent if self.has(agent) else self._agents.get(id(agent))
@@ -197,7 +208,8 @@ class _Hooks:
 
     def _clone(self, clone: Callable[..., Agent[Any]]) -> Callable[..., Agent[Any]]:
         def hooked(**changed: Any) -> Agent[Any]:
-            return with_hooks(self.client, clone(**changed), chunks=self.chunks)
+            made, message = clone(**changed), self.user.on_message
+            return with_hooks(self.client, made, chunks=self.chunks, on_message=message)
 
         return hooked
 
@@ -243,7 +255,7 @@ class _Hooks:
                 )
 
             tool_call = ToolCall(tool.name, given, getattr(context, "tool_call_id", None))
-            outcome = await execute_tool(self.client, tool_call, call)
+            outcome = self.user.tell(await execute_tool(self.client, tool_call, call))
             if stops:
                 raise RunStopped(str(stops[0]))
             if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
@@ -315,7 +327,9 @@ class _Server(MCPServer):
         async def call(tool_input: dict[str, Any]) -> Any:
             return await self._inner.call_tool(tool_name, tool_input, *more, **named)
 
-        return await call_tool(self._hooks.client, self._inner.name, tool_name, arguments, call)
+        hooks, server = self._hooks, self._inner.name
+        told = hooks.user.on_message
+        return await call_tool(hooks.client, server, tool_name, arguments, call, told)
 
 
 class _Model(Model):
@@ -359,7 +373,7 @@ class _Model(Model):
 
         request = _request(inner, system_instructions, input, model_settings, tools)
         answer = call_model(self._hooks.client, "openai-responses", request, model)
-        response = _whole(await answer.finish())
+        response = _whole(self._hooks.user.tell(await answer.finish()))
         return _model_response(response, answered[-1] if answered else None)
 
     async def stream_response(
@@ -390,7 +404,7 @@ class _Model(Model):
                 # The last one has the whole response, which hooks have yet to see.
                 if isinstance(part, Chunk) and part.chunk.get("type") not in _LAST_EVENTS:
                     yield construct_type(type_=ResponseStreamEvent, value=part.chunk)
-            response = _whole(await answer.finish())
+            response = _whole(self._hooks.user.tell(await answer.finish()))
         completed = {"type": "response.completed", "sequence_number": 0}
         event: dict[str, Any] = _json(last[-1]) if last else completed
         whole = {**_response([], None), **event.get("response", {}), **response}

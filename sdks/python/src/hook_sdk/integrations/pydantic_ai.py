@@ -63,16 +63,19 @@ from ..model_calls import call_model
 from ..outcomes import Blocked, Called, Continue, Ran, Stopped, ToolCall
 from ..tool_calls import execute_tool
 from ..turns import Turn
-from ._common import check_version, model_response, prompt_of, tool_text
+from ._common import OnMessage, Teller, check_version, model_response, prompt_of, tool_text
 
 check_version("pydantic-ai-slim", "2.62", "3")
 
 
 class Hooks(AbstractCapability[Any]):
-    """Puts hooks around the tools, the model and the prompts of an agent."""
+    """Puts hooks around the tools, the model and the prompts of an agent.
 
-    def __init__(self, client: HookClient) -> None:
-        self._client = client
+    `on_message` takes hooks' texts for the user, by default `on_problem` of the client.
+    """
+
+    def __init__(self, client: HookClient, *, on_message: OnMessage | None = None) -> None:
+        self._client, self._user = client, Teller(client, on_message)
         self._turn: Turn
         """That of a run."""
 
@@ -109,7 +112,7 @@ class Hooks(AbstractCapability[Any]):
             return await handler(checked.validated_args)
 
         tool_call = ToolCall(call.tool_name, shown, call.tool_call_id)
-        outcome = await execute_tool(self._client, tool_call, run)
+        outcome = self._user.tell(await execute_tool(self._client, tool_call, run))
         if isinstance(outcome, Ran):
             if outcome.raised is not None and outcome.raised not in refused:
                 raise outcome.raised
@@ -118,7 +121,7 @@ class Hooks(AbstractCapability[Any]):
         return tool_text(outcome)
 
     def get_wrapper_model(self, model: Model) -> Model:
-        return _HookedModel(model, self._client)
+        return _HookedModel(model, self._client, self._user)
 
     async def wrap_run(
         self, ctx: RunContext[Any], *, handler: WrapRunHandler
@@ -126,7 +129,7 @@ class Hooks(AbstractCapability[Any]):
         given, _ = _asked(ctx.prompt, ctx.messages)
         self._turn = Turn(self._client, _prompt(given), None)
         await self._turn.begin({})
-        self._turn.prompt = prompt_of(self._turn.start)
+        self._turn.prompt = prompt_of(self._user.tell(self._turn.start))
         result = await handler()
         # What `run_stream` shows last ends the run.
         if self._turn.end is None and await self._end(result.output) is not None:
@@ -164,7 +167,7 @@ class Hooks(AbstractCapability[Any]):
         if isinstance(output, DeferredToolRequests):
             return None  # The turn waits for an approval: it has no end yet.
         self._turn.answer = str(output)
-        ended = await self._turn.close()
+        ended = self._user.tell(await self._turn.close())
         if isinstance(ended, Blocked | Stopped):
             raise HookStopped(ended.reason)
         return ended.prompt if isinstance(ended, Continue) else None
@@ -177,9 +180,9 @@ UserPrompt = str | Sequence[UserContent]
 class _HookedModel(WrapperModel):
     """A model with hooks around its requests. A stream is shown when hooks have seen all of it."""
 
-    def __init__(self, model: Model, client: HookClient) -> None:
+    def __init__(self, model: Model, client: HookClient, user: Teller) -> None:
         super().__init__(model)
-        self._client = client
+        self._client, self._user = client, user
 
     async def request(
         self,
@@ -240,7 +243,7 @@ class _HookedModel(WrapperModel):
         }
         tools: dict[str, Any] = {"available_tools": sorted(names)} if names else {}
         outcome = await call_model(self._client, "stable", request, model, **tools).finish()
-        text = str(model_response(outcome).get("text") or "")
+        text = str(model_response(self._user.tell(outcome)).get("text") or "")
         if not answered or not isinstance(outcome, Called):
             made = ModelResponse(parts=[TextPart(text)])
             return dataclasses.replace(made, usage=answered[-1].usage) if answered else made
