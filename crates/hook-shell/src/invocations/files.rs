@@ -155,9 +155,49 @@ impl<'i> Files<'i> {
                 let access = if only_looks { Access::Read } else { Access::Write };
                 self.push_all(invocation.option_values(&["-f"]), access);
             }
-            "docker" | "docker-compose" | "podman" | "kubectl" | "oc" => self.of_containers(),
+            "docker" | "docker-compose" | "nerdctl" | "podman" | "kubectl" | "oc" => {
+                self.of_containers();
+            }
+            "aws" | "gcloud" | "gsutil" | "mc" | "rclone" | "s3cmd" | "s5cmd" => {
+                const COPIES: [&str; 12] = [
+                    "bisync", "copy", "copyto", "cp", "get", "mirror", "move", "moveto", "mv",
+                    "rsync", "sync", "download",
+                ];
+                if self.operands().take(3).any(|operand| COPIES.contains(&operand)) {
+                    self.push_all(self.operands().last(), Access::Write);
+                }
+            }
+            "gh" => {
+                if self.operands().take(2).eq(["repo", "clone"]) {
+                    self.push_all(self.operands().nth(3), Access::Write);
+                }
+            }
+            "hook" | "hook-engine" if self.operands().take(2).eq(["pack", "new"]) => {
+                self.push_all(self.operands().nth(2), Access::Write);
+            }
+            "cp" | "rsync" | "mv" | "install" => self.of_copies(),
             "git" => self.of_git(input),
             _ => {}
+        }
+    }
+
+    /// Adds what is written where the target is a folder: the names of the sources in it.
+    fn of_copies(&mut self) {
+        let invocation = self.invocation;
+        let operands: Vec<&str> = self.operands().collect();
+        let targets = invocation.values(OptionValue::Written);
+        let (sources, target) = match (targets.first(), operands.as_slice()) {
+            (Some(target), sources) => (sources, *target),
+            (None, [sources @ .., target]) => (sources, *target),
+            (None, []) => return,
+        };
+        let is_folder = sources.len() > 1 || !targets.is_empty() || target.ends_with(['/', '.']);
+        let target = target.trim_end_matches('/');
+        for source in sources.iter().filter(|_| is_folder) {
+            let name = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            if !matches!(name, "" | "." | "..") {
+                self.push(&format!("{target}/{name}"), Access::Write);
+            }
         }
     }
 
@@ -197,7 +237,10 @@ impl<'i> Files<'i> {
         let mut rest = self.operands().peekable();
         let Some(command) = rest.next() else { return };
         match command {
-            "apply" => self.push_all(patched(input), Access::Write),
+            "apply" => {
+                self.push_all(patched(input), Access::Write);
+                self.push_all(invocation.option_values(&["--directory"]), Access::Write);
+            }
             "rm" if has("--cached") => {}
             "rm" | "mv" => self.push_all(rest, Access::Write),
             "add" | "stage" | "hash-object" | "diff" | "blame" | "annotate" => {
@@ -210,6 +253,10 @@ impl<'i> Files<'i> {
                 self.push_all(rest.map(path), Access::Read);
             }
             "clone" => self.push_all(rest.nth(1), Access::Write),
+            "init" => self.push_all(rest.next().filter(|folder| *folder != "."), Access::Write),
+            "bundle" if rest.next() == Some("create") => {
+                self.push_all(rest.next(), Access::Write);
+            }
             // Work trees lie beside the project, as a rule.
             "worktree" if rest.peek().is_some_and(|action| *action != "list") => {
                 self.push_all(rest.nth(1), Access::Unknown);
@@ -227,7 +274,8 @@ impl<'i> Files<'i> {
                 let known = invocation.operands().skip(1).filter(|operand| !operand.has_unknown());
                 self.push_all(known.map(|operand| operand.text.as_str()), Access::Write);
             }
-            "stash" if rest.next() == Some("push") => self.push_all(rest, Access::Write),
+            "stash" if has("push") => self.push_all(rest.skip(1), Access::Write),
+            "stash" if has("--") => self.push_all(rest, Access::Write),
             _ => {}
         }
     }

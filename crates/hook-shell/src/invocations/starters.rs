@@ -5,6 +5,7 @@ use super::find::found_paths;
 use super::git::by_git;
 use super::inputs::{by_parallel, by_xargs};
 use super::invocation::{Input, Invocation};
+use super::paths::Access;
 use super::program::{OptionValue, Start, Use};
 use super::sed::{SedEffect, scripts, sed_effects};
 use super::shells::{by_shell, script_file};
@@ -327,15 +328,10 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
             }
         }
         "vim" | "nvim" | "vi" | "ex" => {
-            for command in values(&["-c", "--cmd"]) {
-                let text = command.trim_start_matches(':').strip_prefix('!');
-                started.extend(text.map(Started::text));
-                if command.contains("system") {
-                    started.push(Started::Unknown(format!("`{program}` runs a program")));
-                }
+            let commands = invocation.texts().filter_map(|text| text.strip_prefix('+'));
+            for command in values(&["-c", "--cmd"]).into_iter().chain(commands) {
+                by_editor(command, program, started);
             }
-            let texts = invocation.texts().filter_map(|text| text.strip_prefix("+!"));
-            started.extend(texts.map(Started::text));
         }
         "osascript" => {
             let texts = values(&["-e"]).into_iter();
@@ -347,6 +343,25 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
             started.push(Started::Program(arguments.clone()));
         }
         _ => {}
+    }
+}
+
+/// Adds what a command of Vim runs or writes.
+fn by_editor(command: &str, program: &str, started: &mut Vec<Started>) {
+    if let Some(text) = command.trim_start_matches(':').strip_prefix('!') {
+        return started.push(Started::text(text));
+    }
+    let calls = ["system", "delete(", "rename(", "writefile(", "lua", "py", "perl", "ruby"];
+    if calls.iter().any(|call| command.contains(call)) {
+        started.push(Started::Unknown(format!("`{program}` runs a program")));
+    }
+    for command in command.split('|') {
+        let (name, path) =
+            command.trim_start_matches([' ', ':']).split_once(' ').unwrap_or_default();
+        let name = name.trim_start_matches('%').trim_end_matches('!');
+        if matches!(name, "w" | "write" | "wq" | "x" | "sav" | "saveas" | "up" | "update") {
+            started.push(Started::File(path.trim().to_owned(), Access::Write));
+        }
     }
 }
 

@@ -308,7 +308,7 @@ fn files_are_those_that_programs_read_and_write() {
             vec!["w /code/thing/a", "r /code/thing/b", "r /c", "w /code/thing/d"],
         ),
         ("rsync -avt a b", vec!["r /code/thing/a", "w /code/thing/b"]),
-        ("cp -t a b", vec!["w /code/thing/a", "r /code/thing/b"]),
+        ("cp -t a b", vec!["w /code/thing/a", "r /code/thing/b", "w /code/thing/a/b"]),
         ("curl http://x/a; cat http://x/a", vec!["r /code/thing/http:/x/a"]),
         ("curl file:///a%62", vec!["r /ab"]),
         ("sed 's/w/b/;w c' d", vec!["r /code/thing/d", "w /code/thing/c"]),
