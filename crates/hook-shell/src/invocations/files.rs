@@ -167,10 +167,8 @@ impl<'i> Files<'i> {
                     self.push_all(self.operands().last(), Access::Write);
                 }
             }
-            "gh" => {
-                if self.operands().take(2).eq(["repo", "clone"]) {
-                    self.push_all(self.operands().nth(3), Access::Write);
-                }
+            "gh" if self.operands().take(2).eq(["repo", "clone"]) => {
+                self.push_all(self.operands().nth(3), Access::Write);
             }
             "hook" | "hook-engine" if self.operands().take(2).eq(["pack", "new"]) => {
                 self.push_all(self.operands().nth(2), Access::Write);
