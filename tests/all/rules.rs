@@ -174,6 +174,20 @@ fn a_mistake_is_reported_with_its_line_and_costs_one_rule() {
     }
 }
 
+/// Expressions are compiled when they are needed, and one that is broken matches whatever it may.
+#[test]
+fn a_broken_expression_is_reported() {
+    let project = Project::new();
+    project.write(
+        ".hooks/rules/mine.toml",
+        "[[rule]]\nid = \"keys\"\nprompt = \"((\"\ndeny = \"no keys\"\n",
+    );
+    let checked = run(&project, &["check"]);
+    assert_eq!(checked.status, 1, "{checked:?}");
+    assert!(checked.stdout.contains("mine.toml:1"), "{checked:?}");
+    assert!(checked.stdout.contains("`keys`"), "{checked:?}");
+}
+
 #[test]
 fn a_file_that_is_no_toml_blocks_tools() {
     let project = Project::new();

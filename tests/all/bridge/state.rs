@@ -130,6 +130,21 @@ fn calls_are_written_down_without_what_is_to_be_left_out() {
     assert_eq!(log(&["-n", "1"]).stdout.lines().count(), 1);
 }
 
+#[test]
+fn the_log_says_what_an_agent_was_told_that_cannot_ask() {
+    let project = with_user_settings(
+        &json!({"hooks": {"BeforeTool": command(r#"echo '{"decision":"ask","reason":"sure?"}'"#)}}),
+    );
+    let call = json!({"session_id": "s", "hook_event_name": "PreToolUse", "cwd": project.path(),
+        "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    for (agent, decision) in [("codex", "block"), ("claude", "ask")] {
+        Hook::new(&project, &["bridge", agent]).stdin(call.to_string()).run();
+        let logged = Hook::new(&project, &["log", "--json", agent]).run();
+        let logged: Value = serde_json::from_str(logged.stdout.trim()).unwrap();
+        assert_eq!(logged["decision"], decision, "{logged}");
+    }
+}
+
 /// The folder in which sessions are kept.
 fn sessions(project: &Project) -> std::path::PathBuf {
     project.home().join(".local/state/hook/sessions")

@@ -236,9 +236,22 @@ async fn add_one(
             return Ok(true);
         }
     }
+    if let Some(known) = known.as_ref().filter(|known| known.source == locked.source) {
+        remark_move(known, fetched.commit.as_deref(), printer);
+    }
     let before = known.as_ref().and_then(|known| owner.installed(&name, known));
     let agreement = Agreement { before: before.as_ref(), needs_no_yes: is_built_in, options };
     install(&candidate, &locked, &agreement, owner, context, printer).await
+}
+
+/// Remarks that a tag or branch has another commit than the locked one.
+fn remark_move(known: &LockedPack, now: Option<&str>, printer: &mut Printer) {
+    if let (Some(before), Some(now)) = (known.commit.as_deref(), now)
+        && before != now
+    {
+        let source = shortened(&known.source);
+        printer.remark(&format!("{source} was at {before}, and is at {now} by now"));
+    }
 }
 
 /// Returns `true` if a pack is part of the command. No other pack has the name of one.
@@ -465,14 +478,7 @@ async fn update_one(
         show_added(("up to date:", reach(owner, false)), &candidate, known, printer).await?;
         return Ok(true);
     }
-    if let (Some(before), Some(now)) = (&known.commit, &fetched.commit)
-        && before != now
-    {
-        printer.remark(&format!(
-            "{} was at {before}, and is at {now} by now",
-            shortened(&known.source)
-        ));
-    }
+    remark_move(known, fetched.commit.as_deref(), printer);
     let before = owner.installed(name, known);
     let locked = candidate.to_locked(known.source.clone(), fetched.commit.clone());
     let needs_no_yes = is_built_in(name, &source)?;
