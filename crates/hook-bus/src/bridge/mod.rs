@@ -420,12 +420,13 @@ impl Bridge {
             true => self.agent.refuse(foreign_event, &verdict),
             false => self.agent.response(foreign_event, &verdict),
         };
-        let denial = Verdict { decision: PolicyDecision::Block, ..verdict };
-        if verdict.decision == PolicyDecision::Ask
-            && self.agent.response(foreign_event, &denial) == output
-        {
-            // The agent asks no one: the log says what it was told.
-            verdict.decision = PolicyDecision::Block;
+        if verdict.decision == PolicyDecision::Ask {
+            let mut denial = verdict;
+            denial.decision = PolicyDecision::Block;
+            if self.agent.response(foreign_event, &denial) == output {
+                // The agent asks no one, and the log says what it was told.
+                verdict = denial;
+            }
         }
         DecidedAnswer::new(output, &verdict)
     }
