@@ -416,14 +416,17 @@ impl Bridge {
             verdict.reason = Some(reason);
         }
         // The caller may apply the rules of another agent than the one of this entry.
-        let output = match self.input.is_none() || self.foreign_request.is_other_form() {
-            true => self.agent.refuse(foreign_event, &verdict),
-            false => self.agent.response(foreign_event, &verdict),
+        let answer = |verdict: &Verdict<'_>| match self.input.is_none()
+            || self.foreign_request.is_other_form()
+        {
+            true => self.agent.refuse(foreign_event, verdict),
+            false => self.agent.response(foreign_event, verdict),
         };
+        let output = answer(&verdict);
         if verdict.decision == PolicyDecision::Ask {
             let mut denial = verdict;
             denial.decision = PolicyDecision::Block;
-            if self.agent.response(foreign_event, &denial) == output {
+            if answer(&denial) == output {
                 // The agent asks no one, and the log says what it was told.
                 verdict = denial;
             }

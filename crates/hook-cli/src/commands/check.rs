@@ -140,7 +140,10 @@ fn broken_expressions(rules: &RuleSet) -> Vec<Diagnostic> {
     let diagnostic = |problem: hook_rules::Problem| {
         let location = Location { line: problem.line, column: 1, ..Location::of_file(&rules.path) };
         let rule = problem.rule.unwrap_or_default();
-        let message = format!("the rule `{rule}` matches whatever it may: {}", problem.message);
+        let message = format!(
+            "the rule `{rule}` matches everything, since an expression in it is broken: {}",
+            problem.message
+        );
         Diagnostic::new(Rule::InvalidRule, location, message)
     };
     problems.map(diagnostic).collect()

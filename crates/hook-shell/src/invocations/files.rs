@@ -272,8 +272,12 @@ impl<'i> Files<'i> {
                 let known = invocation.operands().skip(1).filter(|operand| !operand.has_unknown());
                 self.push_all(known.map(|operand| operand.text.as_str()), Access::Write);
             }
-            "stash" if has("push") => self.push_all(rest.skip(1), Access::Write),
-            "stash" if has("--") => self.push_all(rest, Access::Write),
+            "stash" => {
+                let is_push = rest.next_if_eq(&"push").is_some();
+                if is_push || has("--") {
+                    self.push_all(rest, Access::Write);
+                }
+            }
             _ => {}
         }
     }

@@ -351,17 +351,24 @@ fn by_editor(command: &str, program: &str, started: &mut Vec<Started>) {
     if let Some(text) = command.trim_start_matches(':').strip_prefix('!') {
         return started.push(Started::text(text));
     }
-    let calls = ["system", "delete(", "rename(", "writefile(", "lua", "py", "perl", "ruby"];
-    if calls.iter().any(|call| command.contains(call)) {
-        started.push(Started::Unknown(format!("`{program}` runs a program")));
-    }
+    let calls = ["system", "delete(", "rename(", "writefile("];
+    let mut is_unknown = calls.iter().any(|call| command.contains(call));
     for command in command.split('|') {
-        let (name, path) =
-            command.trim_start_matches([' ', ':']).split_once(' ').unwrap_or_default();
-        let name = name.trim_start_matches('%').trim_end_matches('!');
-        if matches!(name, "w" | "write" | "wq" | "x" | "sav" | "saveas" | "up" | "update") {
-            started.push(Started::File(path.trim().to_owned(), Access::Write));
+        let command = command.trim_start_matches([' ', ':']);
+        if let Some(text) = command.strip_prefix('!') {
+            started.push(Started::text(text));
         }
+        let (name, path) = command.split_once(' ').unwrap_or_default();
+        let name = name.trim_start_matches('%').trim_end_matches('!');
+        match name {
+            "w" | "write" | "wq" | "x" | "sav" | "saveas" | "up" | "update" => {
+                started.push(Started::File(path.trim().to_owned(), Access::Write));
+            }
+            _ => is_unknown |= ["lua", "py", "perl", "ruby"].iter().any(|it| name.starts_with(it)),
+        }
+    }
+    if is_unknown {
+        started.push(Started::Unknown(format!("`{program}` runs a program")));
     }
 }
 
