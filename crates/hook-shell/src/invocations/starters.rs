@@ -220,6 +220,13 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
             }
         }
         "env" => started.extend(split_string(invocation)),
+        // `nix develop -c program argument`
+        "nix" => {
+            let mut rest = arguments.iter();
+            if rest.any(|it| matches!(it.text.as_str(), "-c" | "--command")) {
+                started.push(Started::Program(rest.as_slice().to_vec()));
+            }
+        }
         "sudo" | "doas" if invocation.operands.is_empty() => {
             let is_shell = |text: &str| match text.strip_prefix("--") {
                 Some(name) => matches!(name, "shell" | "login"),

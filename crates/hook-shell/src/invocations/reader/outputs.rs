@@ -48,6 +48,13 @@ impl Reader<'_> {
             ("git", ["rev-parse", "--show-toplevel"]) if self.is_in_project() => {
                 self.surroundings.project.to_owned() + "\n"
             }
+            // A push of the current branch is one of `HEAD`.
+            (
+                "git",
+                ["branch", "--show-current"]
+                | ["rev-parse", "--abbrev-ref", "HEAD"]
+                | ["symbolic-ref", "--short", "HEAD"],
+            ) => "HEAD\n".to_owned(),
             // Their paths are below the working directory.
             ("git", ["ls-files", ..] | ["diff", "--name-only", ..]) => format!("./{UNKNOWN}"),
             ("fd", _) if is_below() => format!("./{UNKNOWN}"),
