@@ -19,6 +19,7 @@ from hook_sdk.agent import (
     Done,
     HookStopped,
     Interrupted,
+    LimitReached,
     Proceed,
     Ran,
     ToolCall,
@@ -501,6 +502,27 @@ async def test_a_turn_goes_on_as_long_as_hooks_want() -> None:
         assert answers == ["p\n\nmore", "the rest"]
         assert isinstance(turn.start, Proceed) and isinstance(turn.end, Done)
         assert turn.end.for_user == "bye" and not isinstance(turn.end, Continue)
+
+
+@run_async
+async def test_a_turn_that_hooks_had_go_on_too_often_is_a_problem() -> None:
+    async with scripted() as (client, server, problems):
+
+        async def agent() -> Any:
+            async with agent_turn(client, "p") as turn:
+                async for prompt in turn:
+                    turn.answer = prompt
+            return turn.end
+
+        working = asyncio.ensure_future(agent())
+        peer = await server.peer()
+        trigger = await peer.hear("hook-trigger")
+        result(peer, trigger, {"outcome": "proceed", "prompt": "p"})
+        trigger = await peer.hear("hook-trigger")
+        limit = {"outcome": "limit-reached", "reason": "do the rest", "continuations": 8}
+        result(peer, trigger, limit)
+        assert await working == LimitReached(reason="do the rest", continuations=8)
+        assert problems == ["hooks had the agent go on 8 times: do the rest"]
 
 
 @run_async

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import hook_sdk
-from hook_sdk import Fields, GenerateEndEvent, HookEvent, PreToolUseEvent, native_events
+from hook_sdk import Fields, GenerateEndEvent, HookEvent, Outcome, PreToolUseEvent, native_events
 from hook_sdk.events import _A3S, event_of
 
 
@@ -40,6 +40,12 @@ def test_what_is_optional_is_none_and_what_is_not_there_is_an_error() -> None:
         _ = event.tool
     assert not hasattr(event, "tool")
     assert repr(event) == "GenerateStartEvent({'sessionId': 's'})"
+    # As declared, also by a class that others are made of.
+    assert event_of("native", "BeforeTool", {}).caller is None
+    outcome = Outcome({"decision": "proceed"})
+    assert outcome.system_message is None and outcome.modified is None
+    with pytest.raises(AttributeError, match="'warnings' here, but: decision"):
+        _ = outcome.warnings
 
 
 def test_every_event_of_the_seed_has_a_class_of_its_name() -> None:

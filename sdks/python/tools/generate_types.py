@@ -193,8 +193,7 @@ def types(schemas: dict[str, Any]) -> str:
 def native_events(schemas: dict[str, Any]) -> str:
     lines = [
         HEADER.format("The engine's events, as handlers get them"),
-        "from .fields import Fields",
-        "from .hook_event import HookEvent",
+        "from .fields import Fields, HookEvent",
         "",
         "TYPE_CHECKING = False",
         "if TYPE_CHECKING:",
@@ -217,12 +216,11 @@ def native_events(schemas: dict[str, Any]) -> str:
             name = "list[Fields]"
         else:
             name = flat.type_of(schema, "")
-        optional = " | None" if is_optional and name != "Any" else ""
+        optional = " | None" if is_optional else ""
         yield f"    {snake_case(key)}: {name}{optional}"
         yield f"    {quoted(schema['description'])}"
 
     properties = schemas["BeforeToolInput"]["properties"]
-    lines.append('    _optional = frozenset(("caller",))')
     for key in COMMON:
         schema = (
             {"description": "The event.", "type": "string"} if "name" in key else properties[key]
@@ -231,13 +229,9 @@ def native_events(schemas: dict[str, Any]) -> str:
     for event in events_of(schemas):
         given = schemas[f"{event}Input"]
         own = {key: value for key, value in given["properties"].items() if key not in COMMON}
-        optional = [snake_case(key) for key in own if key not in given.get("required", ())]
         lines += ["", "", f"class {event}Event(NativeEvent):", f'    """The event {event}."""']
         if own:
             lines.append("")
-        if optional:
-            names = ", ".join(json.dumps(it) for it in ["caller", *optional])
-            lines.append(f"    _optional = frozenset(({names}))")
         for key, value in own.items():
             lines += attribute(key, value, key not in given.get("required", ()))
     lines += ["", "", "NATIVE = {"]

@@ -348,6 +348,20 @@ if (mastra) {
     }
   });
 
+  agent("Mastra: an agent goes on as hooks say, and the user is told at which limit it ends", blocked("AfterAgent", {decision: "block", reason: "do the rest"}), async (client, {problems}) => {
+    const model = new MockLanguageModelV3({doGenerate: [says("half"), says("all")]});
+    const session = {session_id: "s", maxContinuations: 1};
+    const outcomes = [];
+    for (let prompt = "p"; prompt !== undefined;) {
+      const turn = await agentTurn(client, prompt, {session});
+      const end = await turn.end((await made(turn, model).generate(turn.prompt)).text);
+      outcomes.push(end.outcome);
+      prompt = end.prompt;
+    }
+    assert.deepEqual([outcomes, problems], [["continue", "limit-reached"], ["hooks had the agent go on 1 times: do the rest"]]);
+    assert.match(promptsOf(model)[1], /do the rest/);
+  });
+
   agent("Mastra: a refused prompt reaches no model", blocked("BeforeAgent", {decision: "block", reason: "not today"}), async (client) => {
     const model = new MockLanguageModelV3({doGenerate: [says("done")]});
     const {tripwire} = await made(client, model).generate("p");

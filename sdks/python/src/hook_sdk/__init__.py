@@ -7,10 +7,41 @@ asyncio the same in `sync`, and for other libraries' agents `integrations`. Two 
 - `HookClient` (also `A3sClient`): a program of yours that connects to `hook serve`, registers
   handlers there, and may ask it as well (`from hook_sdk import HookClient`).
 
-Names are loaded when they are first used, so that a worker does not pay for asyncio.
+What a worker does without is loaded when it is first used, so that none pays for asyncio.
 """
 
 from __future__ import annotations
+
+from .errors import (
+    CallCancelled as CallCancelled,
+    HookClosedError as HookClosedError,
+    HookConnectionError as HookConnectionError,
+    HookError as HookError,
+    HookProtocolError as HookProtocolError,
+    HookStopped as HookStopped,
+    HostCallError as HostCallError,
+    RegistrationError as RegistrationError,
+    RequestFailed as RequestFailed,
+    ValueNotSendable as ValueNotSendable,
+)
+from .events import (
+    ContextWarningEvent as ContextWarningEvent,
+    GenerateEndEvent as GenerateEndEvent,
+    GenerateStartEvent as GenerateStartEvent,
+    HookEvent as HookEvent,
+    PermissionDeniedEvent as PermissionDeniedEvent,
+    PermissionGrantedEvent as PermissionGrantedEvent,
+    PermissionRequestEvent as PermissionRequestEvent,
+    PostCompactEvent as PostCompactEvent,
+    PostToolUseEvent as PostToolUseEvent,
+    PreCompactEvent as PreCompactEvent,
+    PreToolUseEvent as PreToolUseEvent,
+    SessionEndEvent as SessionEndEvent,
+    SessionStartEvent as SessionStartEvent,
+    ToolErrorEvent as ToolErrorEvent,
+)
+from .fields import Fields as Fields
+from .responses import HookResponse as HookResponse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,68 +54,25 @@ if TYPE_CHECKING:
         session as session,
     )
     from .client import A3sClient as A3sClient, HookClient as HookClient
-    from .errors import (
-        CallCancelled as CallCancelled,
-        HookClosedError as HookClosedError,
-        HookConnectionError as HookConnectionError,
-        HookError as HookError,
-        HookProtocolError as HookProtocolError,
-        HookStopped as HookStopped,
-        HostCallError as HostCallError,
-        RegistrationError as RegistrationError,
-        RequestFailed as RequestFailed,
-        ValueNotSendable as ValueNotSendable,
-    )
-    from .events import (
-        ContextWarningEvent as ContextWarningEvent,
-        GenerateEndEvent as GenerateEndEvent,
-        GenerateStartEvent as GenerateStartEvent,
-        HookEvent as HookEvent,
-        PermissionDeniedEvent as PermissionDeniedEvent,
-        PermissionGrantedEvent as PermissionGrantedEvent,
-        PermissionRequestEvent as PermissionRequestEvent,
-        PostCompactEvent as PostCompactEvent,
-        PostToolUseEvent as PostToolUseEvent,
-        PreCompactEvent as PreCompactEvent,
-        PreToolUseEvent as PreToolUseEvent,
-        SessionEndEvent as SessionEndEvent,
-        SessionStartEvent as SessionStartEvent,
-        ToolErrorEvent as ToolErrorEvent,
-    )
-    from .fields import Fields as Fields
     from .listing import RegisteredHook as RegisteredHook
     from .outcome import Outcome as Outcome
-    from .responses import HookResponse as HookResponse
     from .worker_api import Worker as Worker
 
 __version__ = "0.1.0"
 
-_WHERE = {
+_LATER = {
     "worker": "worker",
     "agent": "ToolCall agent_turn call_model execute_tool session",
     "worker_api": "Worker",
     "client": "A3sClient HookClient",
-    "errors": (
-        "CallCancelled HookClosedError HookConnectionError HookError "
-        "HookProtocolError HookStopped HostCallError RegistrationError RequestFailed "
-        "ValueNotSendable"
-    ),
-    "events": (
-        "ContextWarningEvent GenerateEndEvent GenerateStartEvent HookEvent "
-        "PermissionDeniedEvent PermissionGrantedEvent PermissionRequestEvent "
-        "PostCompactEvent PostToolUseEvent PreCompactEvent PreToolUseEvent "
-        "SessionEndEvent SessionStartEvent ToolErrorEvent"
-    ),
-    "fields": "Fields",
     "listing": "RegisteredHook",
     "outcome": "Outcome",
-    "responses": "HookResponse",
 }
 
 
 def __getattr__(name: str) -> object:
     # `import_module` would load importlib; `__import__` with a name is as good and loads nothing.
-    for module, names in _WHERE.items():
+    for module, names in _LATER.items():
         if name in names.split():
             loaded = __import__(f"{__name__}.{module}", fromlist=[name])
             value = loaded if name == module else getattr(loaded, name)
@@ -94,4 +82,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(name for names in _WHERE.values() for name in names.split())
+    return sorted({*globals(), *" ".join(_LATER.values()).split()})

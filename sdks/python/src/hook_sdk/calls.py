@@ -16,6 +16,7 @@ from .lines import broken_call, error_text, failure_text, text_of
 from .registry import Registration, Registry
 from .responses import answer_fields
 from .threads import Threads
+from .waiting import Tasks
 
 MAX_CALLS = 1024
 """How many calls are under way at once; the server has at most 64 of them in flight."""
@@ -41,7 +42,7 @@ class Calls:
         `report` hears of answers that are dropped."""
         self._registry, self._threads, self._send = registry, threads, send
         self._report = report
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self._running = Tasks()
         self._kept: dict[str, dict[str, Any]] = {}
         self._sent: dict[str, dict[str, Any]] = {}
         self._is_held = False
@@ -63,14 +64,7 @@ class Calls:
             why = f"this client has no hook {message.get('hookId')!r} any more"
             self._reply(call_id, {"error": why})
             return
-        task = asyncio.get_running_loop().create_task(self._run(call_id, registration, message))
-        self._running[call_id] = task
-
-        def forget(done: asyncio.Task[None]) -> None:
-            if self._running.get(call_id) is done:
-                del self._running[call_id]
-
-        task.add_done_callback(forget)
+        self._running.start(call_id, self._run(call_id, registration, message))
 
     def refuse_broken(self, line: bytes, problem: str) -> bool:
         """Answers the call that a line was which is no message; False if it was none."""
@@ -84,9 +78,7 @@ class Calls:
 
     def cancel(self, message: dict[str, Any]) -> None:
         """A `hook-call-cancelled`: the task is cancelled, and its answer is not sent."""
-        task = self._running.pop(text_of(message, "callId"), None)
-        if task is not None:
-            task.cancel()
+        self._running.drop(text_of(message, "callId"))
 
     def send(self, message: dict[str, Any]) -> None:
         """Sends what is about a call. Raises HookConnectionError where the call is not known."""
@@ -110,16 +102,14 @@ class Calls:
         self._is_held = False
         self._kept.clear()
         self._sent.clear()
-        running, self._running = self._running, {}
-        for task in running.values():
-            task.cancel()
+        self._running.drop_all()
 
     async def _run(self, call_id: str, registration: Registration, message: dict[str, Any]) -> None:
         current_call.set(call_id)
         try:
             answer = await self._answered(registration, message)
         except asyncio.CancelledError as error:
-            if not self._is_waited_for(call_id):
+            if not self._running.is_current(call_id):
                 raise  # Others may wait for that.
             answer = {"error": failure_text(error)}
         except BaseException as error:
@@ -127,12 +117,8 @@ class Calls:
             hook, event = message.get("hookId"), message.get("eventName")
             self._report(f"hook {hook} failed on {event}: {how}")
             answer = {"error": failure_text(error)}
-        if self._is_waited_for(call_id):
+        if self._running.is_current(call_id):
             self._reply(call_id, answer)
-
-    def _is_waited_for(self, call_id: str) -> bool:
-        # A handler may swallow its cancel and return all the same.
-        return self._running.get(call_id) is asyncio.current_task()
 
     async def _answered(
         self, registration: Registration, message: dict[str, Any]
@@ -149,7 +135,7 @@ class Calls:
                 self._report(f"{what}: nobody waited for it any more")
 
         returned = await invoke(registration.handler, (event,), self._threads, late)
-        if not self._is_waited_for(text_of(message, "callId")):
+        if not self._running.is_current(text_of(message, "callId")):  # It swallowed its cancel.
             late(returned)
             return {}
         return answer_fields(returned, registration.vocabulary)

@@ -26,6 +26,7 @@ from .choice import Lines
 from .client_session import Callback, ClientSession
 from .errors import HookError, HookProtocolError, RegistrationError
 from .events import CustomEvent, name_of, vocabulary_of
+from .fields import given
 from .host import HostService
 from .lines import encode
 from .listing import RegisteredHook
@@ -212,19 +213,14 @@ class HookClient:
         self,
         event: EventName | CustomEvent,
         payload: Mapping[str, Any],
-        *,
-        deadline_ms: int | None = None,
-        correlation_id: str | None = None,
+        **more: Any,
     ) -> Outcome:
         """Runs the hooks of an event of the engine's, such as `BeforeTool`; what they came to.
 
         Raises RequestFailed where the request failed and no hook decided, HookConnectionError
         without an answer: neither is a permission to go on. Cancelled, it ends the hooks.
         """
-        response = await self.request(
-            event, payload, deadline_ms=deadline_ms, correlation_id=correlation_id
-        )
-        return outcome_of(response)
+        return outcome_of(await self.request(event, payload, **more))
 
     if TYPE_CHECKING:
         fire: Fire
@@ -243,15 +239,14 @@ class HookClient:
         inputs: bool = False,
     ) -> dict[str, Any]:
         """The same, and returns the whole response, whatever became of it."""
-        message: dict[str, Any] = {"eventName": name_of(event), "input": dict(payload)}
-        if deadline_ms is not None:
-            message["deadlineMs"] = deadline_ms
-        if correlation_id is not None:
-            message["correlationId"] = correlation_id
-        if streams:
-            message["streams"] = True
-        if inputs:
-            message["inputs"] = True
+        message = given(
+            eventName=name_of(event),
+            input=dict(payload),
+            deadlineMs=deadline_ms,
+            correlationId=correlation_id,
+            streams=streams or None,
+            inputs=inputs or None,
+        )
         await self._connected(message)
         response = await self._session.requests.ask(message)
         return self._warned(response)
@@ -277,9 +272,7 @@ class HookClient:
 
         Raises RequestFailed without an answer.
         """
-        message: dict[str, Any] = {"agent": agent, "event": event, "said": said}
-        if deadline_ms is not None:
-            message["deadlineMs"] = deadline_ms
+        message = given(agent=agent, event=event, said=said, deadlineMs=deadline_ms)
         await self._connected(message)
         answer = await self._session.requests.ask({"type": "hook-bridge", **message})
         if answer["type"] != "hook-bridged":

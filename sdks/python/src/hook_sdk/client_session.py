@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import collections
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .calls import Calls
@@ -13,23 +14,27 @@ from .choice import Open
 from .connection import Connection
 from .errors import (
     HookConnectionError,
-    HookError,
     HookProtocolError,
     RegistrationError,
+    ValueNotSendable,
 )
+from .fields import given
 from .host import HostCalls, HostService, HostServices
 from .listing import RegisteredHook, read_list
 from .registry import Registration, Registry, read_refusal
 from .requests import Requests
 from .threads import Threads
 from .triggers import Triggers
-from .waiting import within
+from .waiting import settle, within
 
 CLOSING_SECONDS = 2.0
 """How long a server may take to forget the hooks of a client that ends."""
 
+TOO_OLD = "this server takes no registrations: it is of an earlier version"
+
 Callback = Callable[[dict[str, Any]], object]
-Replies = collections.deque["asyncio.Future[dict[str, Any]]"]
+Asked = tuple[str, str | None]
+"""The type of a message that is replied to, and the id of the hook that it is about."""
 
 
 class ClientSession:
@@ -43,7 +48,8 @@ class ClientSession:
         report: Callable[[str], None],
         on_refused: Callable[[RegistrationError], None],
     ) -> None:
-        self.connection = Connection(open_transport, self)
+        offers = {"hostServices": sorted(host_services)} if host_services else {}
+        self.connection = Connection(open_transport, self, offers, report)
         self.threads = Threads(max_threads)
         self.registry = Registry(self._refused)
         self.calls = Calls(self.registry, self.threads, self.connection.send, self.on_problem)
@@ -57,10 +63,8 @@ class ClientSession:
         self.on_audit: Callback | None = None
         self.audit_level = "off"
         self._report, self._on_refused = report, on_refused
-        # Replies come in the order of what they reply to.
-        self._lists: Replies = collections.deque()
-        self._reloads: Replies = collections.deque()
-        self._unregistering: dict[str, Replies] = {}
+        self._replies: dict[Asked, collections.deque[asyncio.Future[dict[str, Any]]]] = {}
+        """What is waited for. Replies come in the order of what they reply to."""
         self.over = asyncio.Event()
         """Set when the client is closed, or the server has refused one of its guards."""
         self.refused_guard: RegistrationError | None = None
@@ -77,12 +81,9 @@ class ClientSession:
 
     def announce(self, registration: Registration) -> None:
         """Registers one more hook, now or when there is a connection."""
-        if not self._is_synced or registration.announced:
-            return
-        try:
-            self._announce(registration)
-        except HookConnectionError:
-            pass  # It is announced by the next one.
+        if self._is_synced and not registration.announced:
+            with contextlib.suppress(HookConnectionError):  # It is announced by the next one.
+                self._announce(registration)
 
     async def unregister(self, hook_id: str) -> bool:
         """Takes a hook back; False where this client had none of that id."""
@@ -95,24 +96,19 @@ class ClientSession:
                 RegistrationError("unregistered", "it was taken back", None, hook_id, None)
             )
         if registration.announced and not was_refused:
-            replies = self._unregistering.setdefault(hook_id, collections.deque())
-            try:
-                await self._asked({"type": "hook-unregister", "hookId": hook_id}, replies)
-            except HookConnectionError:
-                pass  # The next connection does not have it.
-            finally:
-                if not replies:
-                    self._unregistering.pop(hook_id, None)
+            with contextlib.suppress(HookConnectionError):  # The next one does not have it.
+                await self._ask("hook-unregister", hook_id)
         return True
 
     async def list_hooks(self) -> list[RegisteredHook]:
         """All hooks that are registered with the server."""
-        self._need_registrations()
-        return read_list(await self._asked({"type": "hook-list"}, self._lists))
+        if not self._registers:
+            raise RegistrationError("unsupported", TOO_OLD, None, None, None)
+        return read_list(await self._ask("hook-list"))
 
     async def reload(self) -> dict[str, Any]:
         """Makes the server read its settings again."""
-        return await self._asked({"type": "hook-reload"}, self._reloads)
+        return await self._ask("hook-reload")
 
     async def close(self) -> None:
         """Ends everything. The server forgets the hooks at once, and waits for nobody."""
@@ -123,16 +119,12 @@ class ClientSession:
         # Also where the connection has only just begun.
         taken_back = (self.unregister(hook.id) for hook in hooks)
         with contextlib.suppress(asyncio.TimeoutError):
-            await within(CLOSING_SECONDS, _all(taken_back))
+            await within(CLOSING_SECONDS, asyncio.gather(*taken_back, return_exceptions=True))
         await self.connection.close()
         self.threads.close()
         self.over.set()
 
     # What the connection tells.
-
-    def client_hello(self) -> dict[str, Any]:
-        names = self.host_services.names
-        return {"hostServices": names} if names else {}
 
     async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
         self._registers = isinstance(hello.get("clientToken"), str)
@@ -168,6 +160,7 @@ class ClientSession:
             self._resumed = None
 
     def on_message(self, message: dict[str, Any]) -> None:
+        # Others are passed over, as is `hook-close`: the server still takes answers, and then ends.
         take = _TAKES.get(message["type"])
         if take is not None:
             take(self, message)
@@ -188,12 +181,9 @@ class ClientSession:
         self.host_calls.lost()
         self.host_services.drop()
         self.registry.lost()
-        for replies in (self._lists, self._reloads, *self._unregistering.values()):
-            while replies:
-                reply = replies.popleft()
-                if not reply.done():
-                    reply.set_exception(error)
-        self._unregistering.clear()
+        for reply in itertools.chain(*self._replies.values()):
+            settle(reply, error=error)
+        self._replies.clear()
 
     def on_problem(self, problem: str) -> None:
         self._report(problem)
@@ -214,44 +204,34 @@ class ClientSession:
 
     def _announce(self, registration: Registration) -> None:
         """Raises HookConnectionError without a connection."""
-        try:
-            self._need_registrations()
-            if self.connection.notice is not None:
-                why = (
-                    f"nobody else asks the private server of this client: {self.connection.notice}"
-                )
-                raise RegistrationError("no_server", why, None, None, None)
-            self.connection.send({"type": "hook-register", **registration.fields})
-            registration.announced = True
-        except HookConnectionError:
-            raise
-        except HookError as error:
-            code = error.code if isinstance(error, RegistrationError) else "invalid_request"
-            why = error.message if isinstance(error, RegistrationError) else str(error)
-            said = {"code": code, "message": why}
-            self.registry.refused({**registration.fields, "error": said})
-
-    def _need_registrations(self) -> None:
+        notice = self.connection.notice
         if not self._registers:
-            why = "this server takes no registrations: it is of an earlier version"
-            raise RegistrationError("unsupported", why, None, None, None)
+            code, why = "unsupported", TOO_OLD
+        elif notice is not None:
+            code, why = "no_server", f"nobody else asks the private server of this client: {notice}"
+        else:
+            try:
+                self.connection.send({"type": "hook-register", **registration.fields})
+                registration.announced = True
+                return
+            except ValueNotSendable as error:
+                code, why = "invalid_request", str(error)
+        self.registry.refused({**registration.fields, "error": {"code": code, "message": why}})
 
-    async def _asked(self, message: dict[str, Any], replies: Replies) -> dict[str, Any]:
+    async def _ask(self, kind: str, hook_id: str | None = None) -> dict[str, Any]:
         reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self.connection.send(message)
-        replies.append(reply)
+        self.connection.send({"type": kind, **given(hookId=hook_id)})
+        self._replies.setdefault((kind, hook_id), collections.deque()).append(reply)
         return await reply
 
-    def _replied(self, message: dict[str, Any], replies: Replies | None) -> None:
+    def _replied(self, message: dict[str, Any], kind: str, hook_id: str | None = None) -> None:
+        replies = self._replies.get((kind, hook_id))
         if not replies:
             raise HookProtocolError(f"a {message['type']} came that nothing waits for")
-        reply = replies.popleft()
-        if reply.done():
-            return  # Who waited was cancelled.
-        if message["type"] == "hook-error":
-            reply.set_exception(read_refusal(message))
-        else:
-            reply.set_result(message)
+        is_error = message["type"] == "hook-error"
+        settle(replies.popleft(), message, read_refusal(message) if is_error else None)
+        if not replies:
+            del self._replies[kind, hook_id]
 
     def _take_response(self, message: dict[str, Any]) -> None:
         error = message.get("error")
@@ -262,9 +242,9 @@ class ClientSession:
         self.requests.answered(message)
 
     def _take_unregistered(self, message: dict[str, Any]) -> None:
-        replies = self._unregistering.get(str(message.get("hookId")))
-        if replies:
-            self._replied(message, replies)
+        hook_id = str(message.get("hookId"))
+        if ("hook-unregister", hook_id) in self._replies:
+            self._replied(message, "hook-unregister", hook_id)
 
     def _take_error(self, message: dict[str, Any]) -> None:
         request = message.get("request")
@@ -275,7 +255,7 @@ class ClientSession:
         elif request == "hook-unregister":
             self._take_unregistered(message)
         elif request == "hook-list":
-            self._replied(message, self._lists)
+            self._replied(message, "hook-list")
         else:
             raise HookProtocolError(f"the server refused {request}: {read_refusal(message)}")
 
@@ -315,13 +295,11 @@ _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
     "hook-trigger-chunk": lambda self, message: self.triggers.chunk(message),
     "hook-registered": lambda self, message: self.registry.registered(message),
     "hook-unregistered": ClientSession._take_unregistered,
-    "hook-hooks": lambda self, message: self._replied(message, self._lists),
-    "hook-reloaded": lambda self, message: self._replied(message, self._reloads),
+    "hook-hooks": lambda self, message: self._replied(message, "hook-list"),
+    "hook-reloaded": lambda self, message: self._replied(message, "hook-reload"),
     "hook-error": ClientSession._take_error,
     "hook-resumed": ClientSession._take_resumed,
     "hook-refused": ClientSession._take_refused,
-    # The server still takes the answers of the calls that it waits for, and then ends.
-    "hook-close": lambda self, message: None,
     "hook-started": lambda self, message: self._tell(self.on_progress, message),
     "hook-finished": lambda self, message: self._tell(self.on_progress, message),
     "hook-audit": lambda self, message: self._tell(self.on_audit, message),
@@ -329,7 +307,3 @@ _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
         f"progress was lost: {message.get('missed')} messages"
     ),
 }
-
-
-async def _all(waited_for: Iterable[Awaitable[object]]) -> None:
-    await asyncio.gather(*waited_for, return_exceptions=True)

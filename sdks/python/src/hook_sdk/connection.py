@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from .choice import Open
 from .errors import HookClosedError, HookConnectionError, HookError, HookProtocolError
+from .fields import given
 from .lines import PROTOCOL
 from .streams import BadLine, Stream
-from .waiting import within
-
-if TYPE_CHECKING:
-    from .client_session import ClientSession
+from .waiting import settle, within
 
 FIRST_DELAY, LAST_DELAY = 0.1, 5.0
 """Seconds until the next attempt: doubled after each that failed."""
@@ -22,24 +21,44 @@ HELLO_SECONDS = 30.0
 """How long a server may take to greet, and to take the first registrations."""
 
 
+class Listener(Protocol):
+    """What goes on over a connection, which is told of its messages, beginnings and ends."""
+
+    async def on_connected(self, hello: dict[str, Any], is_second: bool) -> None:
+        """The server has greeted; what is to be registered may be sent."""
+
+    def on_message(self, message: dict[str, Any]) -> None:
+        """A message came. May raise HookError, which is reported."""
+
+    def on_bad_line(self, line: bytes, problem: str) -> None:
+        """A line came that is no message."""
+
+    def on_lost(self, error: HookConnectionError) -> None:
+        """The connection is gone."""
+
+
 class Connection:
     """Keeps one connection to a server, and makes a new one when it is lost."""
 
-    def __init__(self, open_transport: Open, listener: ClientSession) -> None:
+    def __init__(
+        self,
+        open_transport: Open,
+        listener: Listener,
+        offers: dict[str, Any],
+        report: Callable[[str], None],
+    ) -> None:
+        """`offers` are the fields with which this client introduces itself, but for its token."""
         self._open, self._listener = open_transport, listener
+        self._offers, self._report = offers, report
         self._transport: Stream | None = None
         self._token: str | None = None
         self._task: asyncio.Task[None] | None = None
         self._attempt: asyncio.Future[None] | None = None
         self._hurry = asyncio.Event()
-        self._is_connected = False
+        self.is_connected = False
+        """Whether messages can be sent now."""
         self._closed = False
         self._problem = ""
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether messages can be sent now."""
-        return self._is_connected
 
     @property
     def notice(self) -> str | None:
@@ -59,7 +78,7 @@ class Connection:
         Raises HookConnectionError where that fails; attempts go on in the background.
         """
         self.start()
-        if self._is_connected:
+        if self.is_connected:
             return
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
@@ -100,7 +119,7 @@ class Connection:
                 self._settle(error)
                 if self._problem != str(error):  # The same once is enough.
                     self._problem = str(error)
-                    self._listener.on_problem(f"{error}; trying again")
+                    self._report(f"{error}; trying again")
             if loop.time() - begun > LAST_DELAY:
                 delay = FIRST_DELAY
             self._hurry.clear()
@@ -123,21 +142,19 @@ class Connection:
             is_second = self._token is not None
             token = hello.get("clientToken")
             if isinstance(token, str):  # Without one it is of a version that takes no hello.
-                said = {"type": "hook-hello", "protocol": PROTOCOL}
-                said.update(self._listener.client_hello())
-                if self._token is not None:
-                    said["clientToken"] = self._token
+                known = given(clientToken=self._token)
+                said = {"type": "hook-hello", "protocol": PROTOCOL, **self._offers, **known}
                 transport.post(said)
             self._token = token if isinstance(token, str) else None
             self._transport = transport
             reading = asyncio.get_running_loop().create_task(self._read(transport))
             await self._greet(hello, is_second, reading)
             self._problem = ""
-            self._is_connected = True
+            self.is_connected = True
             self._settle(None)
             await reading
         finally:
-            self._is_connected = False
+            self.is_connected = False
             self._transport = None
             if reading is not None:
                 reading.cancel()
@@ -188,19 +205,15 @@ class Connection:
                     self._token = str(message.get("clientToken", self._token))
                 self._listener.on_message(message)
             except BadLine as error:
-                self._listener.on_problem(f"the server sent a line that is no message: {error}")
+                self._report(f"the server sent a line that is no message: {error}")
                 self._listener.on_bad_line(error.line, str(error))
             except HookConnectionError:
                 raise
             except HookError as error:
-                self._listener.on_problem(str(error))
+                self._report(str(error))
 
     def _settle(self, error: HookError | None) -> None:
         attempt, self._attempt = self._attempt, None
-        if attempt is None or attempt.done():
-            return
-        if error is None:
-            attempt.set_result(None)
-        else:
-            attempt.set_exception(error)
+        if attempt is not None:
+            settle(attempt, error=error)
             attempt.exception()  # Who waited may be gone by now.

@@ -37,6 +37,12 @@ class _Coded(HookError):
         self.details = details
 
 
+def coded(error: object, code: str = "failed", message: str = "it failed") -> tuple[str, str, Any]:
+    """Returns code, message and details of an `error` of the other side, by default these."""
+    said = error if isinstance(error, dict) else {"message": str(error)}
+    return str(said.get("code", code)), str(said.get("message", message)), said.get("details")
+
+
 class RegistrationError(_Coded):
     """The server refused a registration, for example with `limit_exceeded`."""
 

@@ -6,8 +6,7 @@ engine's own words the class from `native_events`, and one of any other event a 
 
 from __future__ import annotations
 
-from .fields import Fields
-from .hook_event import HookEvent as HookEvent
+from .fields import Fields, HookEvent as HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +32,12 @@ class _ToolEvent(A3sEvent):
 class PreToolUseEvent(_ToolEvent):
     """Before a tool runs. `context` has `working_directory`, `recent_tools`, `token_usage`."""
 
-    _optional = frozenset(("context",))
-    context: Fields
+    context: Fields | None
 
 
 class A3sToolResult(Fields):
     """The result of a tool."""
 
-    _optional = frozenset(("exit_code", "duration"))
     success: bool
     output: str
     exit_code: int | None
@@ -57,7 +54,6 @@ class PostToolUseEvent(_ToolEvent):
 class ToolErrorEvent(_ToolEvent):
     """A tool failed."""
 
-    _optional = frozenset(("exit_code",))
     error: str
     exit_code: int | None
 
@@ -69,14 +65,12 @@ class PermissionRequestEvent(_ToolEvent):
 class PermissionGrantedEvent(_ToolEvent):
     """A permission was given."""
 
-    _optional = frozenset(("by",))
     by: str | None
 
 
 class PermissionDeniedEvent(_ToolEvent):
     """A permission was denied."""
 
-    _optional = frozenset(("by", "reason"))
     by: str | None
     reason: str | None
 
@@ -85,17 +79,15 @@ class GenerateStartEvent(A3sEvent):
     """Before the model is called. `model` has `name` and the settings of the call; `tools` are
     names."""
 
-    _optional = frozenset(("prompt", "system_prompt", "model", "tools"))
     prompt: str | None
     system_prompt: str | None
-    model: Any
+    model: Any | None
     tools: list[str] | None
 
 
 class A3sUsage(Fields):
     """The tokens of a call of the model."""
 
-    _optional = frozenset(("prompt_tokens", "completion_tokens", "total_tokens"))
     prompt_tokens: int | None
     completion_tokens: int | None
     total_tokens: int | None
@@ -104,7 +96,6 @@ class A3sUsage(Fields):
 class A3sGeneration(Fields):
     """A model's answer."""
 
-    _optional = frozenset(("text", "tool_calls", "usage", "duration"))
     text: str | None
     tool_calls: list[Any] | None
     usage: A3sUsage | None
@@ -115,25 +106,22 @@ class A3sGeneration(Fields):
 class GenerateEndEvent(A3sEvent):
     """After the model answered."""
 
-    _optional = frozenset(("prompt", "model"))
     prompt: str | None
     response: A3sGeneration
-    model: Any
+    model: Any | None
 
 
 class SessionStartEvent(A3sEvent):
     """A session began."""
 
-    _optional = frozenset(("source", "model", "system_prompt"))
     source: str | None
-    model: Any
+    model: Any | None
     system_prompt: str | None
 
 
 class SessionEndEvent(A3sEvent):
     """A session ended."""
 
-    _optional = frozenset(("reason", "total_tokens", "total_tool_calls", "duration"))
     reason: str | None
     total_tokens: int | None
     total_tool_calls: int | None
@@ -143,7 +131,6 @@ class SessionEndEvent(A3sEvent):
 class PreCompactEvent(A3sEvent):
     """Before the context is compacted. `messages` are the agent's own."""
 
-    _optional = frozenset(("trigger", "messages", "used_tokens", "max_tokens"))
     trigger: str | None
     messages: list[Any] | None
     used_tokens: int | None
@@ -153,7 +140,6 @@ class PreCompactEvent(A3sEvent):
 class PostCompactEvent(A3sEvent):
     """After the context was compacted."""
 
-    _optional = frozenset(("trigger", "summary", "message_count_before", "message_count_after"))
     trigger: str | None
     summary: str | None
     message_count_before: int | None
@@ -163,7 +149,6 @@ class PostCompactEvent(A3sEvent):
 class ContextWarningEvent(A3sEvent):
     """The context is used up to a threshold."""
 
-    _optional = frozenset(("used_tokens", "max_tokens", "threshold"))
     used_tokens: int | None
     max_tokens: int | None
     threshold: float | None

@@ -1,4 +1,4 @@
-"""A JSON object with attributes: `event.args.get("command")`, `event.response.text`."""
+"""JSON objects with attributes: `event.args.get("command")`, `event.response.text`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ class Fields(_Object):
     """
 
     _optional: frozenset[str] = frozenset()
+    """The attributes that are None if they are not there: those that are declared with `| None`."""
+
+    def __init_subclass__(cls) -> None:
+        own = cls.__annotations__.items()
+        cls._optional |= {name for name, kind in own if str(kind).endswith("| None")}
 
     if not TYPE_CHECKING:  # An attribute that a class does not have is a mistake.
 
@@ -58,3 +63,17 @@ class Fields(_Object):
                 if type(item) is dict:
                     value[index] = Fields(item)
         return value
+
+
+class HookEvent(Fields):
+    """One event. An attribute that is not there raises AttributeError; optional ones are None."""
+
+    session_id: str
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict.__repr__(self)})"
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Returns the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}

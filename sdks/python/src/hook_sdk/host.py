@@ -13,6 +13,7 @@ from .errors import HookConnectionError, HostCallError, ValueNotSendable
 from .lines import error_text, failure_text, text_of
 from .requests import run_token
 from .threads import Threads, lent
+from .waiting import Tasks, settle
 from .worker_calls import host_result
 
 HostService = Callable[[dict[str, Any]], object]
@@ -46,15 +47,14 @@ class HostCalls:
     def answered(self, message: dict[str, Any]) -> None:
         """A `hook-host-result`. Raises HookProtocolError where it has no id."""
         answer = self._waiting.get(text_of(message, "hostCallId"))
-        if answer is not None and not answer.done():
-            answer.set_result(message)
+        if answer is not None:
+            settle(answer, message)
 
     def lost(self) -> None:
         """The connection is gone, and with it who would answer."""
+        error = HookConnectionError("the connection was lost before the host answered")
         for answer in self._waiting.values():
-            if not answer.done():
-                error = HookConnectionError("the connection was lost before the host answered")
-                answer.set_exception(error)
+            settle(answer, error=error)
 
 
 class HostServices:
@@ -69,12 +69,7 @@ class HostServices:
     ) -> None:
         self._services, self._threads, self._send = dict(services), threads, send
         self._report = report
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    @property
-    def names(self) -> list[str]:
-        """The methods that are offered."""
-        return sorted(self._services)
+        self._tasks = Tasks()
 
     def serve(
         self,
@@ -99,23 +94,14 @@ class HostServices:
         context = contextvars.copy_context() if context is None else context.copy()
         context.run(run_token.set, token if isinstance(token, str) else None)
         serving = self._serve(number, method, params, of_trigger)
-        task = context.run(asyncio.get_running_loop().create_task, serving)
-        self._tasks[number] = task
-
-        def forget(done: asyncio.Task[None]) -> None:
-            if self._tasks.get(number) is done:
-                del self._tasks[number]
-
-        task.add_done_callback(forget)
+        context.run(self._tasks.start, number, serving)
 
     def cancel(self, message: dict[str, Any]) -> None:
         """A `hook-host-call-cancelled`: nobody waits for that any more, and it is not answered.
 
         Raises HookProtocolError where it has no id.
         """
-        task = self._tasks.pop(text_of(message, "hostCallId"), None)
-        if task is not None:
-            task.cancel()
+        self._tasks.drop(text_of(message, "hostCallId"))
 
     async def call(
         self, method: str, params: dict[str, Any], service: HostService | None = None
@@ -132,9 +118,7 @@ class HostServices:
 
     def drop(self) -> None:
         """Nobody waits for these any more."""
-        tasks, self._tasks = self._tasks, {}
-        for task in tasks.values():
-            task.cancel()
+        self._tasks.drop_all()
 
     async def _serve(
         self, number: str, method: str, params: dict[str, Any], service: HostService | None
@@ -142,7 +126,7 @@ class HostServices:
         try:
             answer = {"result": await self.call(method, params, service)}
         except asyncio.CancelledError as error:
-            if self._tasks.get(number) is not asyncio.current_task():
+            if not self._tasks.is_current(number):
                 raise
             answer = _error("cancelled", error_text(error))  # The service did that by itself.
         except HostCallError as error:  # What it says by that is its answer.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .fields import Fields
-from .hook_event import HookEvent
+from .fields import Fields, HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 class NativeEvent(HookEvent):
     """An event in the engine's own words."""
 
-    _optional = frozenset(("caller",))
     session_id: str
     """Identifies the agent's session."""
     transcript_path: str
@@ -31,7 +29,6 @@ class NativeEvent(HookEvent):
 class BeforeToolEvent(NativeEvent):
     """The event BeforeTool."""
 
-    _optional = frozenset(("caller", "mcp_context", "tool_call_id", "recent_tools", "token_usage", "files_complete"))
     tool_name: str
     """The tool."""
     tool_input: Fields
@@ -55,7 +52,6 @@ class BeforeToolEvent(NativeEvent):
 class AfterToolEvent(NativeEvent):
     """The event AfterTool."""
 
-    _optional = frozenset(("caller", "mcp_context", "tool_call_id", "duration_ms", "exit_code", "is_error", "files_complete"))
     tool_name: str
     """The tool."""
     tool_input: Fields
@@ -83,7 +79,6 @@ class AfterToolEvent(NativeEvent):
 class BeforeAgentEvent(NativeEvent):
     """The event BeforeAgent."""
 
-    _optional = frozenset(("caller", "images"))
     prompt: str
     """The prompt's text."""
     images: list[Any] | None
@@ -93,7 +88,6 @@ class BeforeAgentEvent(NativeEvent):
 class AfterAgentEvent(NativeEvent):
     """The event AfterAgent."""
 
-    _optional = frozenset(("caller", "messages"))
     prompt: str
     """The prompt that began the turn."""
     prompt_response: str
@@ -107,7 +101,6 @@ class AfterAgentEvent(NativeEvent):
 class SessionStartEvent(NativeEvent):
     """The event SessionStart."""
 
-    _optional = frozenset(("caller", "model", "system_prompt"))
     source: Literal["startup", "resume", "clear", "compress"]
     """The reason for the start."""
     model: str | None
@@ -119,7 +112,6 @@ class SessionStartEvent(NativeEvent):
 class SessionEndEvent(NativeEvent):
     """The event SessionEnd."""
 
-    _optional = frozenset(("caller", "total_tokens", "total_tool_calls", "duration_ms"))
     reason: Literal["exit", "clear", "logout", "prompt_input_exit", "other"]
     """The reason for the end."""
     total_tokens: float | None
@@ -133,7 +125,6 @@ class SessionEndEvent(NativeEvent):
 class PreCompressEvent(NativeEvent):
     """The event PreCompress."""
 
-    _optional = frozenset(("caller", "messages", "preparation", "custom_instructions", "used_tokens", "max_tokens"))
     trigger: Literal["manual", "auto"]
     """The trigger of the compression."""
     messages: list[Any] | None
@@ -151,7 +142,6 @@ class PreCompressEvent(NativeEvent):
 class BeforeModelEvent(NativeEvent):
     """The event BeforeModel."""
 
-    _optional = frozenset(("caller", "messages", "prompt", "system_prompt", "tools"))
     llm_request: Fields
     """The request: in an SDK's format from the caller, in the stable form for hooks."""
     messages: list[Any] | None
@@ -167,7 +157,6 @@ class BeforeModelEvent(NativeEvent):
 class AfterModelEvent(NativeEvent):
     """The event AfterModel."""
 
-    _optional = frozenset(("caller", "prompt", "tool_calls", "usage", "duration_ms"))
     llm_request: Fields
     """The request: in an SDK's format from the caller, in the stable form for hooks."""
     llm_response: Fields
@@ -185,7 +174,6 @@ class AfterModelEvent(NativeEvent):
 class BeforeToolSelectionEvent(NativeEvent):
     """The event BeforeToolSelection."""
 
-    _optional = frozenset(("caller", "available_tools"))
     llm_request: Fields
     """The request: in an SDK's format from the caller, in the stable form for hooks."""
     available_tools: list[Any] | None
@@ -195,7 +183,6 @@ class BeforeToolSelectionEvent(NativeEvent):
 class NotificationEvent(NativeEvent):
     """The event Notification."""
 
-    _optional = frozenset(("caller", "level"))
     message: str
     """What the agent says."""
     notification_type: str
@@ -209,7 +196,6 @@ class NotificationEvent(NativeEvent):
 class ToolErrorEvent(NativeEvent):
     """The event ToolError."""
 
-    _optional = frozenset(("caller", "tool_call_id", "exit_code", "files_complete"))
     tool_name: str
     """The tool."""
     tool_input: Fields
@@ -238,7 +224,6 @@ class ToolBatchEvent(NativeEvent):
 class PermissionRequestEvent(NativeEvent):
     """The event PermissionRequest."""
 
-    _optional = frozenset(("caller", "tool_call_id", "suggestions", "files_complete"))
     tool_name: str
     """The tool."""
     tool_input: Fields
@@ -258,7 +243,6 @@ class PermissionRequestEvent(NativeEvent):
 class PermissionGrantedEvent(NativeEvent):
     """The event PermissionGranted."""
 
-    _optional = frozenset(("caller", "files_complete"))
     tool_name: str
     """The tool."""
     tool_input: Fields
@@ -276,7 +260,6 @@ class PermissionGrantedEvent(NativeEvent):
 class PermissionDeniedEvent(NativeEvent):
     """The event PermissionDenied."""
 
-    _optional = frozenset(("caller", "reason", "files_complete"))
     tool_name: str
     """The tool."""
     tool_input: Fields
@@ -296,7 +279,6 @@ class PermissionDeniedEvent(NativeEvent):
 class PromptExpansionEvent(NativeEvent):
     """The event PromptExpansion."""
 
-    _optional = frozenset(("caller", "command_args"))
     command_name: str
     """The command."""
     prompt: str
@@ -308,7 +290,6 @@ class PromptExpansionEvent(NativeEvent):
 class TurnStartEvent(NativeEvent):
     """The event TurnStart."""
 
-    _optional = frozenset(("caller", "turn_timestamp"))
     turn_index: int
     """The turn's number in its session, from 0."""
     turn_timestamp: float | None
@@ -318,7 +299,6 @@ class TurnStartEvent(NativeEvent):
 class TurnEndEvent(NativeEvent):
     """The event TurnEnd."""
 
-    _optional = frozenset(("caller", "turn_timestamp"))
     turn_index: int
     """The turn's number in its session, from 0."""
     message: Any
@@ -332,17 +312,15 @@ class TurnEndEvent(NativeEvent):
 class TurnFailedEvent(NativeEvent):
     """The event TurnFailed."""
 
-    _optional = frozenset(("caller", "error_details"))
     error: str
     """The error message."""
-    error_details: Any
+    error_details: Any | None
     """Details of the error."""
 
 
 class SubagentStartEvent(NativeEvent):
     """The event SubagentStart."""
 
-    _optional = frozenset(("caller", "task"))
     agent_id: str
     """The subagent's id."""
     agent_type: str
@@ -354,7 +332,6 @@ class SubagentStartEvent(NativeEvent):
 class SubagentStopEvent(NativeEvent):
     """The event SubagentStop."""
 
-    _optional = frozenset(("caller", "task", "prompt_response", "stop_hook_active"))
     agent_id: str
     """The subagent's id."""
     agent_type: str
@@ -370,7 +347,6 @@ class SubagentStopEvent(NativeEvent):
 class PostCompressEvent(NativeEvent):
     """The event PostCompress."""
 
-    _optional = frozenset(("caller", "summary", "message_count_before", "message_count_after"))
     trigger: Literal["manual", "auto"]
     """The trigger of the compression."""
     summary: str | None
@@ -402,7 +378,6 @@ class ContextWarningEvent(NativeEvent):
 class BeforeSessionSwitchEvent(NativeEvent):
     """The event BeforeSessionSwitch."""
 
-    _optional = frozenset(("caller", "target"))
     reason: Literal["new", "resume", "fork"]
     """The reason."""
     target: str | None
@@ -412,7 +387,6 @@ class BeforeSessionSwitchEvent(NativeEvent):
 class SessionSwitchEvent(NativeEvent):
     """The event SessionSwitch."""
 
-    _optional = frozenset(("caller", "previous"))
     reason: Literal["new", "resume", "fork"]
     """The reason."""
     previous: str | None
@@ -429,7 +403,6 @@ class BeforeSessionBranchEvent(NativeEvent):
 class SessionBranchEvent(NativeEvent):
     """The event SessionBranch."""
 
-    _optional = frozenset(("caller", "previous"))
     entry_id: str
     """The entry at which it branched."""
     previous: str | None
@@ -446,12 +419,11 @@ class BeforeSessionTreeEvent(NativeEvent):
 class SessionTreeEvent(NativeEvent):
     """The event SessionTree."""
 
-    _optional = frozenset(("caller", "summary_entry"))
     new_leaf_id: str
     """The current leaf."""
     old_leaf_id: str
     """The previous leaf."""
-    summary_entry: Any
+    summary_entry: Any | None
     """The summary of the abandoned branch."""
 
 
@@ -465,12 +437,11 @@ class AutoCompactionStartEvent(NativeEvent):
 class AutoCompactionEndEvent(NativeEvent):
     """The event AutoCompactionEnd."""
 
-    _optional = frozenset(("caller", "result"))
     aborted: bool
     """`true` if it was aborted."""
     will_retry: bool
     """`true` if the model call is retried."""
-    result: Any
+    result: Any | None
     """The result, in the agent's own format."""
 
 

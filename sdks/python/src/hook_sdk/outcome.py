@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from .errors import HookProtocolError, RequestFailed
+from .errors import HookProtocolError, RequestFailed, coded
 from .fields import Fields
 
 
@@ -16,12 +16,13 @@ class Outcome(Fields):
     permission to go on. All fields of the protocol's `processed` are attributes, too.
     """
 
-    _optional = frozenset(
-        ("reason", "system_message", "stop_reason", "modified", "additional_context", "error")
-    )
-
     decision: Literal["proceed", "ask", "retry", "block", "stop"]
     reason: str | None
+    stop_reason: str | None
+    system_message: str | None
+    """For the user."""
+    additional_context: str | None
+    """For the model."""
     modified: Fields | None
     """What hooks changed; of a tool's arguments `tool_input(original)` makes what is to run."""
     error: Fields | None
@@ -58,8 +59,7 @@ def outcome_of(response: dict[str, Any]) -> Outcome:
     """Reads a response. Raises RequestFailed where it says no decision, but why it failed."""
     processed, error = response.get("processed"), response.get("error")
     if processed is None and isinstance(error, dict):
-        code, message = str(error.get("code")), str(error.get("message"))
-        raise RequestFailed(code, message, error.get("details"), response)
+        raise RequestFailed(*coded(error), response)
     if not isinstance(processed, dict) or not isinstance(processed.get("decision"), str):
         raise HookProtocolError("the response has no decision")
     output = response.get("output")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .fields import camel_case, given
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Literal, TypedDict
 
     FailBehavior = Literal["continue", "block"]
@@ -29,20 +31,8 @@ if TYPE_CHECKING:
 
     Matcher = str | MatcherFields
 
-MATCHER_KEYS = {
-    "kind": "kind",
-    "tool": "tool",
-    "tool_pattern": "toolPattern",
-    "path_pattern": "pathPattern",
-    "command_pattern": "commandPattern",
-}
-CONFIG_KEYS = {
-    "priority": "priority",
-    "timeout": "timeout",
-    "async_": "async",
-    "async": "async",
-    "fail_behavior": "failBehavior",
-}
+MATCHER_KEYS = ("kind", "tool", "tool_pattern", "path_pattern", "command_pattern")
+CONFIG_KEYS = ("priority", "timeout", "async_", "async", "fail_behavior")
 
 
 def wire_matcher(matcher: Matcher | None) -> Any:
@@ -72,21 +62,17 @@ def wire_config(config: Config | None) -> dict[str, Any]:
     return translated
 
 
-def _translated(given: Mapping[str, object], names: dict[str, str], of: str) -> dict[str, Any]:
+def _translated(given: Mapping[str, object], names: Sequence[str], of: str) -> dict[str, Any]:
     unknown = sorted(str(key) for key in given if key not in names)
     if unknown:
         known = ", ".join(name for name in names if not name.endswith("_"))
         raise ValueError(f"{of} has no {', '.join(unknown)}; it has {known}")
-    return {names[key]: value for key, value in given.items()}
+    return {camel_case(key): value for key, value in given.items()}
 
 
 def registration_fields(
     hook_id: str, event: str, vocabulary: str, matcher: Any, config: dict[str, Any]
 ) -> dict[str, Any]:
     """What a registration says on the wire; matcher and config in the wire's words."""
-    fields: dict[str, Any] = {"hookId": hook_id, "eventName": event, "vocabulary": vocabulary}
-    if matcher is not None:
-        fields["matcher"] = matcher
-    if config:
-        fields["config"] = config
-    return fields
+    more = given(matcher=matcher, config=config or None)
+    return {"hookId": hook_id, "eventName": event, "vocabulary": vocabulary, **more}

@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .errors import HookClosedError, HookError, HookProtocolError, RegistrationError
+from .errors import HookClosedError, HookError, HookProtocolError, RegistrationError, coded
 from .registering import registration_fields, wire_config, wire_matcher
+from .waiting import settle
 
 if TYPE_CHECKING:
     from .registering import Config, Matcher
@@ -42,11 +43,7 @@ class Registration:
         self.outcome = outcome
         waiting, self._waiting = self._waiting, []
         for future in waiting:
-            if not future.done():
-                if isinstance(outcome, HookError):
-                    future.set_exception(outcome)
-                else:
-                    future.set_result(None)
+            settle(future, error=outcome if isinstance(outcome, HookError) else None)
 
     async def ready(self) -> None:
         """Waits until the server has taken it. Raises RegistrationError where it refused."""
@@ -132,15 +129,9 @@ class Registry:
 
 def read_refusal(message: dict[str, Any]) -> RegistrationError:
     """The error in a `hook-error`."""
-    error = message.get("error")
-    if not isinstance(error, dict):
-        error = {"message": str(error)}
-    code, said = str(error.get("code", "refused")), str(error.get("message", "the server refused"))
     hook_id, event = message.get("hookId"), message.get("eventName")
     return RegistrationError(
-        code,
-        said,
-        error.get("details"),
+        *coded(message.get("error"), "refused", "the server refused"),
         hook_id if isinstance(hook_id, str) else None,
         event if isinstance(event, str) else None,
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from .errors import HookConnectionError, HookError, HookProtocolError
 from .threads import lent
+from .waiting import settle
 
 run_token: contextvars.ContextVar[str | None] = contextvars.ContextVar("run_token", default=None)
 """What tells the server that a request is part of another one."""
@@ -119,8 +120,7 @@ class Requests:
         def give_up() -> None:
             self._doubts.discard(timer)
             for answer in in_doubt:
-                if not answer.done():
-                    answer.set_exception(error)
+                settle(answer, error=error)
 
         timer = asyncio.get_running_loop().call_later(self.doubt_seconds, give_up)
         self._doubts.add(timer)
@@ -132,8 +132,7 @@ class Requests:
         self._doubts.clear()
         self._given_up.clear()
         for answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(error)
+            settle(answer, error=error)
 
 
 def _said(message: dict[str, Any]) -> str:

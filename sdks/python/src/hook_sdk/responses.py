@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .fields import given
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,9 +92,9 @@ class HookResponse:
         return f"HookResponse({self._action_fields()})"
 
     def _action_fields(self) -> dict[str, Any]:
-        named = {"reason": self.reason, "delay": self.delay_ms, "modified": self.modified}
-        said = {key: value for key, value in named.items() if value is not None}
-        return {"action": self.action, **said}
+        return given(
+            action=self.action, reason=self.reason, delay=self.delay_ms, modified=self.modified
+        )
 
     def _output(self) -> dict[str, Any]:
         """The same in the engine's own words."""

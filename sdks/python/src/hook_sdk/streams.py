@@ -34,33 +34,6 @@ class BadLine(Exception):
         self.line = line
 
 
-class LineReader:
-    """Splits what is read into lines, whatever their length."""
-
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
-        self._buffer = bytearray()
-        self._searched = 0
-
-    async def line(self) -> bytes:
-        """The next line, with its end. Raises EOFError, or OverflowError for one without an end."""
-        while True:
-            end = self._buffer.find(b"\n", self._searched)
-            if end >= 0:
-                line = bytes(self._buffer[: end + 1])
-                del self._buffer[: end + 1]
-                self._searched = 0
-                return line
-            if len(self._buffer) > MAX_READ:
-                self._buffer.clear()
-                raise OverflowError
-            self._searched = len(self._buffer)
-            chunk = await self._reader.read(_CHUNK)
-            if not chunk:
-                raise EOFError
-            self._buffer += chunk
-
-
 class Stream:
     """One connection to a server."""
 
@@ -71,9 +44,7 @@ class Stream:
         child: Child | None = None,
         notice: str | None = None,
     ) -> None:
-        self._lines = LineReader(reader)
-        self._writer = writer
-        self._child = child
+        self._reader, self._writer, self._child = reader, writer, child
         self.notice = notice
         """Set for a private server that was started for want of a shared one: what that means."""
         self._over = False
@@ -103,10 +74,10 @@ class Stream:
         HookConnectionError when the connection is over.
         """
         try:
-            line = await self._lines.line()
-        except EOFError:
+            line = await self._reader.readuntil()
+        except asyncio.IncompleteReadError:
             raise HookConnectionError("the hook server ended the connection") from None
-        except OverflowError:
+        except asyncio.LimitOverrunError:
             if self._child is not None:
                 # It would not see the end of its input while it writes.
                 self._child.kill()
@@ -173,7 +144,7 @@ class Child:
 async def connect_socket(path: str | os.PathLike[str]) -> Stream:
     """Connects to a server that listens. Raises HookConnectionError where none does."""
     try:
-        reader, writer = await asyncio.open_unix_connection(os.fspath(path))
+        reader, writer = await asyncio.open_unix_connection(os.fspath(path), limit=MAX_READ)
     except (OSError, ValueError) as error:
         raise HookConnectionError(
             f"there is no hook server at {os.fspath(path)}: {error}"
@@ -189,7 +160,7 @@ async def start_child(
     try:
         # In a group of its own, so that Ctrl-C reaches it through this program alone.
         child = await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            *command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, limit=MAX_READ
         )
     except (OSError, ValueError) as error:
         raise HookConnectionError(f"the hook server cannot be started: {error}") from error

@@ -37,9 +37,9 @@ from .outcomes import (
     ToolOutcome,
     Whole,
 )
-from .threads import settable
 from .tool_calls import current_session, unasked_tool
 from .turns import Session, Turn
+from .waiting import settle
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,18 +62,17 @@ class HookClient:
         project: str | os.PathLike[str] | None = None,
         host_services: Mapping[str, HostService] | None = None,
         max_threads: int = 32,
-        on_problem: Callable[[str], None] | None = None,
+        on_problem: Callable[[str], None] = client._report,
         on_registration_error: Callable[[RegistrationError], None] | None = None,
     ) -> None:
-        more: Any = {} if on_problem is None else {"on_problem": on_problem}
         self.inner = client.HookClient(
             socket=socket,
             command=command,
             project=project,
             host_services=host_services,
             max_threads=max_threads,
+            on_problem=on_problem,
             on_registration_error=on_registration_error,
-            **more,
         )
         """The client that this one drives, on its own thread."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -86,12 +85,8 @@ class HookClient:
         self,
         event: EventName | CustomEvent,
         payload: Mapping[str, Any],
-        *,
-        deadline_ms: int | None = None,
-        correlation_id: str | None = None,
+        **more: Any,
     ) -> Outcome:
-        """Runs the hooks of an event of the engine's, and returns what they came to."""
-        more: Any = {"deadline_ms": deadline_ms, "correlation_id": correlation_id}
         return self.wait(lambda: self.inner._fire(event, payload, **more))
 
     if TYPE_CHECKING:
@@ -211,14 +206,6 @@ class Caller:
         """Runs a function on the thread that waits; called on the client's thread."""
         result: asyncio.Future[object] = self._loop.create_future()
 
-        def settle(value: object, error: Exception | None) -> None:
-            if result.done():
-                return
-            if error is None:
-                result.set_result(value)
-            else:
-                result.set_exception(settable(error))
-
         def work() -> bool:
             value, failure = None, None
             if not result.done():
@@ -227,7 +214,7 @@ class Caller:
                 except Exception as error:
                     failure = error
             with contextlib.suppress(RuntimeError):  # The client was closed meanwhile.
-                self._loop.call_soon_threadsafe(settle, value, failure)
+                self._loop.call_soon_threadsafe(settle, result, value, failure)
             return False
 
         self._work.put(work)
@@ -316,17 +303,8 @@ def call_model(
         while (chunk := await caller.run(next, answer, _END)) is not _END:
             yield chunk
 
-    inner = agent.call_model(
-        client.inner,
-        sdk,
-        request,
-        on_the_reader,
-        chunks=chunks,
-        session=session,
-        deadline_ms=deadline_ms,
-        **more,
-    )
-    return ModelCall(caller, inner)
+    more.update(chunks=chunks, session=session, deadline_ms=deadline_ms)
+    return ModelCall(caller, agent.call_model(client.inner, sdk, request, on_the_reader, **more))
 
 
 class SyncTurn(Turn):

@@ -10,11 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from .errors import HookError
-
-
-def settable(error: BaseException) -> BaseException:
-    """Returns an error for a future, which takes no StopIteration."""
-    return HookError("StopIteration") if isinstance(error, StopIteration) else error
+from .waiting import settle
 
 
 @contextlib.contextmanager
@@ -79,16 +75,10 @@ class Threads:
         result: asyncio.Future[object] = loop.create_future()
         begun = left = finished = False
 
-        def settle(value: object, error: BaseException | None) -> None:
-            if result.done():
-                # It was cancelled in this very moment.
-                if late is not None:
-                    late(value if error is None else error)
-                return
-            if error is None:
-                result.set_result(value)
-            else:
-                result.set_exception(settable(error))
+        def end(value: object, error: BaseException | None) -> None:
+            if result.done() and late is not None:  # It was cancelled in this very moment.
+                late(value if error is None else error)
+            settle(result, value, error)
 
         def work() -> None:
             nonlocal begun, finished
@@ -108,7 +98,7 @@ class Threads:
                     self._abandoned -= 1
             try:
                 if not left:
-                    loop.call_soon_threadsafe(settle, value, error)
+                    loop.call_soon_threadsafe(end, value, error)
                 elif late is not None:
                     loop.call_soon_threadsafe(late, value if error is None else error)
             except RuntimeError:

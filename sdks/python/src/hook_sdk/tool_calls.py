@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from .errors import HookError, HookProtocolError, HostCallError
+from .fields import given
 from .lines import message_of
 from .outcomes import (
     Blocked,
@@ -70,8 +71,7 @@ async def execute_tool(
         sent = tool_result(value)
         return sent.to_wire()
 
-    given = {name: value for name, value in vars(call).items() if value is not None}
-    message = trigger_message("tool", given, session, deadline_ms)
+    message = trigger_message("tool", given(**vars(call)), session, deadline_ms)
     try:
         result = await client.trigger(message, {"tool.run": tool_run})
         outcome = _outcome(result, value, sent)
@@ -98,13 +98,9 @@ def trigger_message(
     deadline_ms: int | None = None,
 ) -> dict[str, Any]:
     """Returns the message of a trigger."""
-    message: dict[str, Any] = {"trigger": trigger, "call": call}
     session = session or current_session.get()
-    if session is not None:
-        message["session"] = session.to_wire()
-    if deadline_ms is not None:
-        message["deadlineMs"] = deadline_ms
-    return message
+    wire = session.to_wire() if session is not None else None
+    return given(trigger=trigger, call=call, session=wire, deadlineMs=deadline_ms)
 
 
 def tool_result(value: object) -> ToolResult:

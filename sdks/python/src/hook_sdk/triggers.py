@@ -7,7 +7,7 @@ import contextvars
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from .errors import HookProtocolError, HostCallError, RequestFailed
+from .errors import HookProtocolError, HostCallError, RequestFailed, coded
 from .requests import Requests
 
 Service = Callable[[dict[str, Any]], Awaitable[object]]
@@ -46,8 +46,7 @@ class Triggers(Requests):
             await trigger.end()
         error, result = answer.get("error"), answer.get("result")
         if isinstance(error, dict):
-            code, text = str(error.get("code")), str(error.get("message"))
-            raise RequestFailed(code, text, error.get("details"), answer)
+            raise RequestFailed(*coded(error), answer)
         if not isinstance(result, dict):
             raise HookProtocolError("the result of a trigger is no object")
         return result

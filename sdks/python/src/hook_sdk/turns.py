@@ -81,7 +81,10 @@ class Turn:
             self.prompt = self.start.prompt
 
     async def close(self, **more: Any) -> TurnEnd | None:
-        """Fires AfterAgent for the answer, if there is one that hooks have not seen."""
+        """Fires AfterAgent for the answer, if there is one that hooks have not seen.
+
+        `on_problem` of the client is told of hooks that had the agent go on too often.
+        """
         if self.answer is None:
             return None
         fields = {**more, "prompt": self._first, "prompt_response": self.answer}
@@ -91,6 +94,9 @@ class Turn:
             self.end = _end(result)
         except HookError as error:
             self.end = _refused(error, "the end of the turn")
+        if isinstance(self.end, LimitReached):
+            times, why = self.end.continuations, self.end.reason
+            self._client._session.on_problem(f"hooks had the agent go on {times} times: {why}")
         return self.end
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from .errors import HookError
 from .events import CustomEvent, name_of
+from .fields import given
 from .lines import PROTOCOL
 from .registering import registration_fields, wire_config, wire_matcher
 from .worker_calls import WorkerCalls, WorkerHook
+from .worker_lines import WorkerLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,13 +49,9 @@ class Worker:
         milliseconds. `id` is the function's name, unless it is given. Raises ValueError for a
         second handler of one id, and for what is no matcher.
         """
-        given = {
-            "priority": priority,
-            "timeout": timeout,
-            "fail_behavior": fail_behavior,
-            "async_": async_,
-        }
-        named: Any = {key: value for key, value in given.items() if value is not None}
+        named: Any = given(
+            priority=priority, timeout=timeout, fail_behavior=fail_behavior, async_=async_
+        )
         config = wire_config(named)
         on_wire = wire_matcher(matcher)
 
@@ -86,10 +84,11 @@ class Worker:
             raise HookError("this worker has no handlers; put @worker.hook(…) above a function")
         if self._calls is not None:
             raise HookError("this worker is served already")
-        self._calls = WorkerCalls(self._hooks)
+        lines = WorkerLines(self._hooks)
+        self._calls = lines.calls
         hello = [hook.declared for hook in self._hooks.values()]
         try:
-            self._calls.run({"type": "hook-worker", "protocol": PROTOCOL, "hooks": hello})
+            lines.run({"type": "hook-worker", "protocol": PROTOCOL, "hooks": hello})
         finally:
             self._calls = None
 

@@ -6,11 +6,10 @@ import itertools
 import sys
 import threading
 
-from .errors import CallCancelled, HookError, HostCallError, ValueNotSendable
+from .errors import CallCancelled, HookError, HostCallError, ValueNotSendable, coded
 from .events import event_of
 from .lines import error_text, failure_text, text_of
 from .responses import answer_fields
-from .worker_lines import WorkerLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,17 +64,17 @@ class _HostWait:
 class WorkerCalls:
     """What goes on between a served worker and its engine."""
 
-    def __init__(self, hooks: dict[str, WorkerHook]) -> None:
-        self._hooks = hooks
-        self._lines = WorkerLines(self, MAX_CALLS)
+    def __init__(
+        self, hooks: dict[str, WorkerHook], send: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """`send` raises ValueNotSendable."""
+        self._hooks, self.send = hooks, send
         self._calls: dict[str, WorkerCall] = {}
         self._host_waits: dict[str, _HostWait] = {}
         self._numbers = itertools.count(1)
         self._local = threading.local()
         # Guards the tables of calls and of waits.
         self._lock = threading.Lock()
-        self.run = self._lines.run
-        self.send = self._lines.write
 
     def current(self) -> WorkerCall:
         """The call that this thread's handler answers."""
@@ -211,10 +210,7 @@ def host_result(reply: dict[str, Any]) -> Any:
     error = reply.get("error")
     if error is None:
         return reply.get("result")
-    if not isinstance(error, dict):
-        error = {"message": str(error)}
-    code, message = str(error.get("code", "failed")), str(error.get("message", "it failed"))
-    raise HostCallError(code, message, error.get("details"))
+    raise HostCallError(*coded(error))
 
 
 def _run(returned: Awaitable[object]) -> object:

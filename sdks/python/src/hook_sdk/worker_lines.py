@@ -12,12 +12,11 @@ import threading
 
 from .errors import HookProtocolError
 from .lines import MAX_READ, broken_call, decode, encode
+from .worker_calls import MAX_CALLS, WorkerCall, WorkerCalls, WorkerHook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from .worker_calls import WorkerCall, WorkerCalls
 
 FINISHING_SECONDS = 5.0
 """How long handlers that are at work when the input ends may go on."""
@@ -26,9 +25,8 @@ FINISHING_SECONDS = 5.0
 class WorkerLines:
     """One run of a worker over standard input and output."""
 
-    def __init__(self, calls: WorkerCalls, max_calls: int) -> None:
-        self._calls = calls
-        self._max_calls = max_calls
+    def __init__(self, hooks: dict[str, WorkerHook]) -> None:
+        self.calls = WorkerCalls(hooks, self.write)
         self._reading, self._writing, self._counting = (threading.Lock() for _ in range(3))
         self._idle = threading.Condition(self._counting)
         # Threads, those that are in handlers, and those that answer.
@@ -91,13 +89,13 @@ class WorkerLines:
                     self._ended = True
                     self._over.set()
                     return
-            answer = self._calls.answer(call, message)
+            answer = self.calls.answer(call, message)
             # Before the engine hears of it, which may have another call for the place.
             with self._counting:
                 self._busy -= 1
                 self._replying += 1
             try:
-                self._calls.reply(call, answer)
+                self.calls.reply(call, answer)
             finally:
                 with self._idle:
                     self._replying -= 1
@@ -116,7 +114,7 @@ class WorkerLines:
                 raise EOFError
             try:
                 message = decode(line)
-                call = self._calls.take(message)
+                call = self.calls.take(message)
             except HookProtocolError as error:
                 self._complain(str(error))
                 call_id = broken_call(line)
@@ -128,13 +126,13 @@ class WorkerLines:
             refusal = self._make_room()
             if refusal is None:
                 return call, message
-            self._calls.refuse(call, refusal)
+            self.calls.refuse(call, refusal)
 
     def _make_room(self) -> str | None:
         """Keeps one thread free to read; the reason where a call cannot be taken."""
         with self._counting:
-            if self._busy >= self._max_calls:
-                return f"{self._max_calls} handlers are at work, and none has come back"
+            if self._busy >= MAX_CALLS:
+                return f"{MAX_CALLS} handlers are at work, and none has come back"
             if self._busy + self._replying + 1 == self._threads:
                 try:
                     self._start_thread()
@@ -149,7 +147,7 @@ class WorkerLines:
         with self._idle:
             if not self._idle.wait_for(lambda: self._busy + self._replying == 0, FINISHING_SECONDS):
                 sys.stderr.write(f"hook_sdk: {self._busy} handlers did not come back\n")
-        self._calls.end()
+        self.calls.end()
 
     @staticmethod
     def _complain(problem: str) -> None:

@@ -98,7 +98,6 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         if (end.outcome === "continue") {
           return {messages: [withKwargs(new HumanMessage(end.prompt), {[CONTEXT]: end.forModel})], jumpTo: "model" as const};
         }
-        if (end.outcome === "limit-reached") run.client.onProblem(`hooks had the agent go on ${end.continuations} times: ${end.reason}`);
         return end.forModel === undefined ? undefined : {messages: [withKwargs(answer, {[CONTEXT]: end.forModel})]};
       },
     },

@@ -120,15 +120,17 @@ export function agentTurn(
   return new Turn(scope, input.prompt, options).begin(input);
 }
 
-/** Ends a turn that was begun elsewhere, as `end` of a turn does. */
-export function endTurn(
+/** Ends a turn that was begun elsewhere, as `end` of a turn does. `onProblem` is told of hooks that had the agent go on too often. */
+export async function endTurn(
   scope: Scope, turn: {prompt: string; prompt_response: string; messages?: unknown[]}, options: TriggerOptions = {},
 ): Promise<TurnEnd> {
   const [client, all] = within(scope, options);
   const fired = client.trigger("turn-end", {...turn}, NO_HOST, all);
-  return decided(fired, ["done", "continue", "limit-reached", "stopped"], (error): TurnEnd => (
+  const end = await decided(fired, ["done", "continue", "limit-reached", "stopped"], (error): TurnEnd => (
     {outcome: "stopped", reason: `the hooks could not be asked about the turn's end: ${error.message}`, warnings: [], error}
   ));
+  if (end.outcome === "limit-reached") client.onProblem(`hooks had the agent go on ${end.continuations} times: ${end.reason}`);
+  return end;
 }
 
 /** Options of a session: its beginning, and the deadline and signal of its events. */

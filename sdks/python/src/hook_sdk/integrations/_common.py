@@ -12,7 +12,6 @@ from ..errors import HookError, HookStopped
 from ..outcomes import (
     Advice,
     Interrupted,
-    LimitReached,
     ModelOutcome,
     Proceed,
     Stopped,
@@ -39,9 +38,6 @@ class Teller:
         if outcome is None:
             return outcome
         self._session.report_warnings(outcome.warnings)
-        if isinstance(outcome, LimitReached):
-            times, why = outcome.continuations, outcome.reason
-            self._session.on_problem(f"hooks had the agent go on {times} times: {why}")
         text = outcome.for_user
         if text is not None:
             try:

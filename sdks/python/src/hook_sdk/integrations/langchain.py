@@ -241,38 +241,6 @@ class _HookedModel(BaseChatModel):
     def bind_tools(self, tools: Sequence[Any], **named: Any) -> Runnable[Any, AIMessage]:
         return self.bind(tools=list(tools), **named)
 
-    def _request(
-        self, messages: list[BaseMessage], tools: list[Any], tool_choice: Any
-    ) -> dict[str, Any]:
-        name = getattr(self._inner, "model_name", None) or getattr(self._inner, "model", None)
-        request = {
-            "model": str(name or self._inner._llm_type),
-            "messages": convert_to_openai_messages(messages),
-            "tools": [convert_to_openai_tool(tool) for tool in tools],
-            "tool_choice": tool_choice,
-        }
-        return {key: value for key, value in request.items() if value not in (None, [])}
-
-    def _call(
-        self,
-        request: dict[str, Any],
-        messages: list[BaseMessage],
-        tools: list[Any],
-        named: dict[str, Any],
-    ) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
-        """Returns the model and the messages for a request as hooks left it."""
-        choice = request.get("tool_choice")
-        if isinstance(choice, dict) and "allowed_tools" in choice:
-            allowed = choice["allowed_tools"]
-            names = {it.get("function", it).get("name") for it in allowed.get("tools", ())}
-            tools = [it for it in tools if convert_to_openai_tool(it)["function"]["name"] in names]
-            choice = allowed.get("mode")
-        if choice == "none":
-            tools, choice = [], None
-        more = {**named} if choice is None else {**named, "tool_choice": choice}
-        model = self._inner.bind_tools(tools, **more) if tools else self._inner.bind(**named)
-        return model, _messages(request.get("messages", []), messages)
-
     def _generate(
         self,
         messages: list[BaseMessage],
@@ -280,17 +248,15 @@ class _HookedModel(BaseChatModel):
         run_manager: Any = None,
         **named: Any,
     ) -> ChatResult:
-        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
-        named = {**named, "stop": stop} if stop else named
+        given = _Given(self._inner, messages, stop, named)
         answered: list[AIMessage] = []
 
         def call(request: dict[str, Any]) -> dict[str, Any]:
-            model, given = self._call(request, messages, tools, named)
-            answered.append(model.invoke(given, _ALONE))
+            model, changed = given.left(request)
+            answered.append(model.invoke(changed, _ALONE))
             return _response(answered[-1])
 
-        request = self._request(messages, tools, choice)
-        answer = sync.call_model(self._hooks.client, "openai-chat", request, call)
+        answer = sync.call_model(self._hooks.client, "openai-chat", given.request, call)
         return _generation(self._hooks.user.tell(answer.finish()), answered)
 
     async def _agenerate(
@@ -300,19 +266,17 @@ class _HookedModel(BaseChatModel):
         run_manager: Any = None,
         **named: Any,
     ) -> ChatResult:
-        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
-        named = {**named, "stop": stop} if stop else named
+        given = _Given(self._inner, messages, stop, named)
         answered: list[AIMessage] = []
         here = Here()
 
         async def call(request: dict[str, Any]) -> dict[str, Any]:
-            model, given = self._call(request, messages, tools, named)
-            answered.append(await here.run(model.ainvoke, given, _ALONE))
+            model, changed = given.left(request)
+            answered.append(await here.run(model.ainvoke, changed, _ALONE))
             return _response(answered[-1])
 
         client = self._hooks.client
-        request = self._request(messages, tools, choice)
-        answer = agent.call_model(client.inner, "openai-chat", request, call)
+        answer = agent.call_model(client.inner, "openai-chat", given.request, call)
         outcome = await here.there(client, answer.finish())
         return _generation(self._hooks.user.tell(outcome), answered)
 
@@ -323,19 +287,17 @@ class _HookedModel(BaseChatModel):
         run_manager: Any = None,
         **named: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
-        named = {**named, "stop": stop} if stop else named
+        given = _Given(self._inner, messages, stop, named)
         parts = _Parts()
 
         def call(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-            model, given = self._call(request, messages, tools, named)
-            for chunk in model.stream(given, _ALONE):
+            model, changed = given.left(request)
+            for chunk in model.stream(changed, _ALONE):
                 yield parts.sent(chunk)
             yield parts.last()
 
-        request = self._request(messages, tools, choice)
         with sync.call_model(
-            self._hooks.client, "openai-chat", request, call, chunks=self._hooks.chunks
+            self._hooks.client, "openai-chat", given.request, call, chunks=self._hooks.chunks
         ) as answer:
             for part in answer:
                 if isinstance(part, Chunk):
@@ -350,13 +312,12 @@ class _HookedModel(BaseChatModel):
         run_manager: Any = None,
         **named: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
-        named = {**named, "stop": stop} if stop else named
+        given = _Given(self._inner, messages, stop, named)
         parts, here, client = _Parts(), Here(), self._hooks.client
 
         async def call(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-            model, given = self._call(request, messages, tools, named)
-            stream = model.astream(given, _ALONE)
+            model, changed = given.left(request)
+            stream = model.astream(changed, _ALONE)
             try:
                 while (chunk := await here.run(_following, stream)) is not None:
                     yield parts.sent(chunk)
@@ -364,9 +325,8 @@ class _HookedModel(BaseChatModel):
             finally:
                 await here.run(stream.aclose)  # type: ignore[attr-defined]
 
-        request = self._request(messages, tools, choice)
         answer = agent.call_model(
-            client.inner, "openai-chat", request, call, chunks=self._hooks.chunks
+            client.inner, "openai-chat", given.request, call, chunks=self._hooks.chunks
         )
         try:
             while (part := await here.there(client, _following(answer))) is not None:
@@ -380,6 +340,39 @@ class _HookedModel(BaseChatModel):
             await here.there(client, answer.cancel())
         for each in parts.rest(self._hooks.user.tell(outcome)):
             yield each
+
+
+class _Given:
+    """What the library calls a model with."""
+
+    def __init__(
+        self, model: Any, messages: list[BaseMessage], stop: list[str] | None, named: dict[str, Any]
+    ) -> None:
+        self._model, self._messages = model, messages
+        self._tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
+        self._named = {**named, "stop": stop} if stop else named
+        name = getattr(model, "model_name", None) or getattr(model, "model", None)
+        request = {
+            "model": str(name or model._llm_type),
+            "messages": convert_to_openai_messages(messages),
+            "tools": [convert_to_openai_tool(tool) for tool in self._tools],
+            "tool_choice": choice,
+        }
+        self.request = {key: value for key, value in request.items() if value not in (None, [])}
+
+    def left(self, request: dict[str, Any]) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
+        """Returns the model and the messages for the request as hooks left it."""
+        tools, choice = self._tools, request.get("tool_choice")
+        if isinstance(choice, dict) and "allowed_tools" in choice:
+            allowed = choice["allowed_tools"]
+            names = {it.get("function", it).get("name") for it in allowed.get("tools", ())}
+            tools = [it for it in tools if convert_to_openai_tool(it)["function"]["name"] in names]
+            choice = allowed.get("mode")
+        if choice == "none":
+            tools, choice = [], None
+        more = self._named if choice is None else {**self._named, "tool_choice": choice}
+        bound = self._model.bind_tools(tools, **more) if tools else self._model.bind(**self._named)
+        return bound, _messages(request.get("messages", []), self._messages)
 
 
 async def _following(iterator: AsyncIterator[Result]) -> Result | None:
