@@ -70,6 +70,12 @@ fn words_of_a_command_are_read_as_a_shell_would_get_them() {
     assert_eq!(decision(&project, "shell", &words).0, "block");
     let words = json!({ "command": ["echo", "rm -rf /etc"] });
     assert_eq!(decision(&project, "shell", &words).0, "proceed");
+    let apart = json!({ "command": "rm", "args": ["-rf", "/etc"] });
+    assert_eq!(decision(&project, "shell", &apart).0, "block");
+    let of_server = json!({ "program": "rm", "args": ["-rf", "/etc"] });
+    assert_eq!(decision(&project, "mcp__box__execute", &of_server).0, "block");
+    let data = json!({ "program": "rm", "args": { "of": "/etc" } });
+    assert_eq!(decision(&project, "mcp__box__describe", &data).0, "proceed");
 }
 
 #[test]
