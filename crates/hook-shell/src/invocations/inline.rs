@@ -39,6 +39,7 @@ impl Call {
             | "exec"
             | "execFile"
             | "execFileSync"
+            | "execute"
             | "execSync"
             | "execl"
             | "execlp"
@@ -99,7 +100,10 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Started> {
     if name == "deno" && invocation.operand(0) == "eval" {
         programs.push(invocation.operand(1));
     }
-    if programs.is_empty() && invocation.reads_program() {
+    if name == "sqlite3" {
+        programs.extend(invocation.operands().skip(1).map(|operand| operand.text.as_str()));
+    }
+    if programs.is_empty() && (invocation.reads_program() || !language.has_calls) {
         programs.extend(invocation.input.text());
     }
     for program in programs {
@@ -120,7 +124,7 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Started> {
 }
 
 fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
-    let Language { has_hash, has_slashes, has_backticks } = language;
+    let Language { has_hash, has_slashes, has_backticks, has_calls } = language;
     let mut values = Values::of(program, language);
     let mut rest = program;
     while let Some(character) = rest.chars().next() {
@@ -128,7 +132,9 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
             rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
         } else if has_slashes && rest.starts_with("/*") {
             rest = rest.split_once("*/").map_or("", |(_, rest)| rest);
-        } else if character == '`' && has_backticks {
+        } else if character == '`' && has_backticks || has_slashes && rest.starts_with("$`") {
+            // Bun's shell is a template.
+            rest = rest.trim_start_matches('$');
             let (text, after) = string(rest);
             effects.push(Started::Text(text));
             rest = after;
@@ -154,7 +160,7 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
             let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
             let (name, after) = rest.split_at(length);
             rest = after;
-            if let Some(call) = Call::of(name) {
+            if let Some(call) = Call::of(name).filter(|_| has_calls) {
                 effects_of(call, name, after, &mut values, effects);
             }
         } else {
@@ -171,7 +177,7 @@ fn effects_of(
     values: &mut Values<'_>,
     effects: &mut Vec<Started>,
 ) {
-    if !is_call(after) {
+    if !is_call(after, values.language.has_backticks) {
         return;
     }
     let program = values.program;

@@ -292,14 +292,11 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
                 }
             }
         }
-        "sqlite3" => {
+        "duckdb" | "mariadb" | "mysql" | "psql" | "sqlite3" => {
             let operands = invocation.operands().map(|operand| operand.text.as_str());
-            let input = invocation.input.text();
-            for line in operands.chain(values(&["-cmd"])).chain(input).flat_map(str::lines) {
-                let text = line.trim_start();
-                let text = text.strip_prefix(".shell ").or_else(|| text.strip_prefix(".system "));
-                started.extend(text.map(Started::text));
-            }
+            let texts = invocation.values(OptionValue::Code).into_iter().chain(values(&["-cmd"]));
+            let texts = operands.chain(texts).chain(invocation.input.text());
+            started.extend(texts.flat_map(str::lines).filter_map(by_database_shell));
         }
         "make" | "gmake" => {
             if values(&["-f"]).iter().any(|file| matches!(*file, "-" | "/dev/stdin")) {
@@ -351,6 +348,24 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
         }
         _ => {}
     }
+}
+
+/// Returns what a command of a database's shell runs or writes.
+fn by_database_shell(line: &str) -> Option<Started> {
+    let (name, rest) = line.trim_start().split_once(' ')?;
+    let rest = rest.trim();
+    Some(match name {
+        ".shell" | ".system" | "system" | "\\!" => Started::text(rest.trim_end_matches(';')),
+        ".backup" | ".clone" | ".log" | ".once" | ".output" | ".save" | ".trace" | "\\o"
+        | "\\w" | "\\g" | "tee" | "\\T" => {
+            let path = rest.rsplit(' ').next().unwrap_or(rest);
+            match path.strip_prefix('|') {
+                Some(text) => Started::text(text),
+                None => Started::File(path.trim_matches(['"', '\'']).to_owned(), Access::Write),
+            }
+        }
+        _ => return None,
+    })
 }
 
 /// Adds what a command of Vim runs or writes.

@@ -76,12 +76,18 @@ pub(super) fn string(text: &str) -> (String, &str) {
     (string, "")
 }
 
-/// Returns `true` if a text begins with the arguments of a call: Perl and Ruby need no parentheses.
-pub(super) fn is_call(after: &str) -> bool {
+/// Returns `true` if a text begins with the arguments of a call. With `is_bare`, as in Perl and Ruby, they
+/// need no parentheses.
+pub(super) fn is_call(after: &str, is_bare: bool) -> bool {
     let trimmed = after.trim_start_matches(' ');
+    // `unlink f`, `open F, "x"`
+    let name = trimmed.trim_start_matches(is_name);
+    let is_name = is_bare
+        && trimmed.len() > name.len()
+        && matches!(name.trim_start().chars().next(), None | Some(',' | ';' | '}' | ')' | '\n'));
     let is_value = trimmed.starts_with(['"', '\'', 'g', '$', '@'])
         || ["q(", "q{", "q/", "qq", "qw", "my "].iter().any(|begin| trimmed.starts_with(begin));
-    trimmed.starts_with('(') || after.starts_with(' ') && is_value
+    trimmed.starts_with('(') || after.starts_with(' ') && (is_value || is_name)
 }
 
 /// Returns the arguments of a call, without blanks. `None` if there is too much of them.

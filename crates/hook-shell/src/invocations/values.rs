@@ -42,7 +42,12 @@ impl<'p> Values<'p> {
                 if !rest.starts_with(&[Token::Sign('=')]) =>
             {
                 match rest {
-                    [Token::Name("True" | "False" | "None")] => None,
+                    [
+                        Token::Name(
+                            "True" | "False" | "None" | "true" | "false" | "TRUE" | "FALSE" | "T"
+                            | "F" | "nil",
+                        ),
+                    ] => None,
                     [Token::Sign(digit), ..] if digit.is_ascii_digit() => None,
                     _ => Some(rest),
                 }
