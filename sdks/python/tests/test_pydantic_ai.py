@@ -726,3 +726,23 @@ async def test_a_realtime_session_is_refused(tmp_path: Path) -> None:
         with pytest.raises(HookError, match="realtime"):
             await Hooks(client).wrap_run(context, handler=handler)
     assert ran == []
+
+
+@run_async
+async def test_a_cancelled_run_leaves_nothing_running(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+    async with hooked(tmp_path) as client:
+        made = agent(client, "other", ToolCallPart("act", {}))
+
+        @made.tool_plain
+        async def act() -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.create_task(made.run("hi"))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        left = str(asyncio.all_tasks())
+    assert "execute_tool" not in left and "OpenCall" not in left

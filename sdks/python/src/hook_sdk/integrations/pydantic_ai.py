@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -83,7 +82,7 @@ from ..model_calls import call_model
 from ..outcomes import Blocked, Called, Continue, Ran, Stopped, ToolCall
 from ..turns import Turn
 from ._common import OnMessage, Teller, check_version, model_response, prompt_of, tool_text
-from ._open_calls import open_tool
+from ._open_calls import is_same, open_tool
 
 check_version("pydantic-ai-slim", "2.62", "3")
 
@@ -125,7 +124,7 @@ class Hooks(AbstractCapability[Any]):
             while (tool_input := await opened.wanted()) is not None:
                 failure, given = None, args
                 try:
-                    if _is_changed(tool_input, shown):
+                    if not is_same(tool_input, shown):
                         refused = True
                         given = await _validated(ctx, dataclasses.replace(call, args=tool_input))
                         refused = False
@@ -190,7 +189,7 @@ class Hooks(AbstractCapability[Any]):
         tool_call = ToolCall(name, shown, call.tool_call_id if call else None)
         async with open_tool(self._client, tool_call) as opened:
             while (tool_input := await opened.wanted()) is not None:
-                if _is_changed(tool_input, shown):
+                if not is_same(tool_input, shown):
                     raise HookError(f"hooks changed the arguments of the output function {name}")
                 try:
                     value = await handler(output)
@@ -269,11 +268,6 @@ _CONTROL_FLOW = (CallDeferred, ApprovalRequired, AgentRunError, UserError, HookE
 """What a tool raises that is no result of it: it goes past hooks, with which nothing ends it."""
 
 
-def _is_changed(tool_input: dict[str, Any], shown: dict[str, Any]) -> bool:
-    # In Python, True is 1 and 1 is 1.0.
-    return json.dumps(tool_input, sort_keys=True) != json.dumps(shown, sort_keys=True)
-
-
 async def _validated(ctx: RunContext[Any], call: ToolCallPart) -> ValidatedToolArgs:
     """Returns arguments that hooks changed, checked as the model's are."""
     assert ctx.tool_manager is not None
@@ -335,7 +329,7 @@ class _HookedModel(WrapperModel):
         raise HookError("messages are not compacted: a provider would get what hooks have not seen")
 
     async def batch_encode(self, request: Any) -> Any:
-        raise HookError("requests in batches are not shown to hooks: put `Hooks` before what batches")
+        raise HookError("hooks do not see requests in batches: put `Hooks` before what batches")
 
     async def request(
         self,
