@@ -455,3 +455,13 @@ async def test_what_hooks_cannot_see_is_said(tmp_path: Path) -> None:
         "`events_compaction_config`",
         "hooks are not asked about the agent inner",
     ]
+
+
+@run_async
+async def test_an_argument_of_hooks_that_the_tool_does_not_have_is_said(tmp_path: Path) -> None:
+    problems: list[str] = []
+    said = {"hookSpecificOutput": {"tool_input": {"path": "b", "paht": "c"}}}
+    hooks = {"BeforeTool": [group("", said)]}
+    async with hooked(tmp_path, hooks, on_problem=problems.append) as client:
+        await run(client, "plain", "hi", call("plain"), DONE)
+    assert problems == ["hooks gave plain what it does not know: paht"] and ran == ["b"]

@@ -107,6 +107,9 @@ class HookPlugin(BasePlugin):
             outcome = self._user.tell(await opened.outcome())
             return _answer(outcome, tool_text(outcome))
         if not is_same(given, tool_args):
+            unknown = [it for it in given if it not in tool_args and it not in _names(tool, given)]
+            if unknown:  # ADK drops them.
+                self._say(f"hooks gave {tool.name} what it does not know: {', '.join(unknown)}")
             tool_args.clear()
             tool_args.update(given)
         # The context is kept, so that no other one has its id.
@@ -231,6 +234,15 @@ class _Under(Generic[Outcome]):
 
 def _answer(outcome: ToolOutcome, text: str) -> dict[str, Any]:
     return {"error" if outcome.result.error else "result": text}
+
+
+def _names(tool: Any, otherwise: dict[str, Any]) -> Any:
+    """Returns the names of a tool's arguments, if it declares them."""
+    declaration = tool._get_declaration()
+    schema: Any = getattr(declaration, "parameters_json_schema", None)
+    if isinstance(schema, dict):
+        return schema.get("properties") or {}
+    return getattr(getattr(declaration, "parameters", None), "properties", None) or otherwise
 
 
 _CONTROL_FLOW = (asyncio.CancelledError, HookError, LlmCallsLimitExceededError)

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from mcp import ClientSession
-from mcp.types import CallToolRequest, CallToolResult, InputRequiredResult
+from mcp.types import CallToolRequest, CallToolResult
 
 from ..client import HookClient
 from ..errors import HookError, HookStopped
@@ -102,7 +102,7 @@ async def call_tool(
             except Exception as error:
                 opened.failed(error)
                 continue
-            if isinstance(answer, InputRequiredResult):
+            if getattr(answer, "result_type", None) == "input_required":
                 return answer  # The call is asked about again with what the server wants to know.
             if not isinstance(answer, CallToolResult):
                 raise HookError(f"hooks cannot be shown a {type(answer).__name__} of {name}")
