@@ -207,8 +207,10 @@ fn effects_of(
                     !name.is_some_and(|name| matches!(name.concat().as_slice(), [Token::Text(_)]))
                 })
             };
-            let may_run = !matches!(name, "run" | "call" | "exec")
-                || MODULES.iter().any(|module| program.contains(module))
+            let is_of_os = || program.get(..begin).is_some_and(|before| before.ends_with("os."));
+            let may_run = !matches!(name, "run" | "call" | "exec" | "execute")
+                || name == "execute" && is_of_os()
+                || name != "execute" && MODULES.iter().any(|module| program.contains(module))
                 || name == "exec" && !is_method
                 || computes_module();
             if may_run {

@@ -94,6 +94,7 @@ fn paths_that_programs_compute_are_followed() {
         assert!(is_found, "{program}: {reading:?}");
     }
     let words = |program: &str| started(&format!("python3 -c \"{program}\""));
+    assert_eq!(words("import os, sqlite3; c.execute('select 1')").len(), 1);
     assert!(words("subprocess.run(['git', 'log', n])").contains(&"git log …".to_owned()));
     assert!(
         words("subprocess.run([sys.executable, '-m', 'x'])").contains(&"python3 -m x".to_owned())
