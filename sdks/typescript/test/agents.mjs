@@ -49,7 +49,7 @@ export const TOOL_HOOKS = {
 
 /** A test of a library with the engine itself. `during` gets a client of a server with these hooks. */
 export function agent(name, hooks, during) {
-  engine(name, hooks, (project) => project.serve(async (socket) => {
+  engine(name, hooks, (project, t) => project.serve(async (socket) => {
     const problems = [];
     const asked = [];
     /** `approval`: the user answers no question before it resolves. */
@@ -59,7 +59,7 @@ export function agent(name, hooks, during) {
       approve: async ({reason, input}) => (asked.push(reason), await until.approval, input?.city !== "nowhere"),
     });
     try {
-      await during(client, {problems, asked, until});
+      await during(client, {problems, asked, until}, t);
     } finally {
       await client.close();
     }

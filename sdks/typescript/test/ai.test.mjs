@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import {ToolLoopAgent, generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel} from "ai";
 import {MockLanguageModelV3, convertArrayToReadableStream} from "ai/test";
-import {agentTurn} from "hook-sdk";
+import {agentTurn, callModel, executeTool} from "hook-sdk";
 import {HookRefusal, hookMiddleware, hookTools, withHooks} from "hook-sdk/ai";
 import {z} from "zod";
 
@@ -399,3 +399,25 @@ agent("an agent in a turn, which goes on as hooks say", {
   }
   assert.deepEqual(prompts, ["p\n\nmind the gap", "do the rest\n\nmind the gap"]);
 });
+
+for (const [what, hooks, calledFirst] of [["a tool's", TOOL_HOOKS, 1], ["the model's", blocked("BeforeModel", {continue: false, stopReason: "enough"}), 0]]) {
+  agent(`${what} stop ends the turn, whatever AfterAgent would say, and is told from an answer`, {
+    ...hooks, ...blocked("AfterAgent", {decision: "block", reason: "do the rest"}),
+  }, async (client) => {
+    const answer = calls("stopping", {});
+    const parts = [{type: "stream-start", warnings: []}, ...answer.content, {type: "finish", finishReason: answer.finishReason, usage}];
+    for (const [run, called] of [[generateText, "doGenerateCalls"], [streamText, "doStreamCalls"]]) {
+      const model = new MockLanguageModelV3({doGenerate: [answer], doStream: [{stream: convertArrayToReadableStream(parts)}]});
+      const ran = [];
+      const turn = await agentTurn(client, "p", {session: {session_id: "s"}});
+      const result = await run({...withHooks(turn, {model, tools: stopping(ran)}), prompt: turn.prompt, stopWhen: stepCountIs(5)});
+      assert.deepEqual([await result.text, await result.providerMetadata], ["enough", {hook: {stopped: "enough"}}]);
+      const end = await turn.end(await result.text);
+      assert.deepEqual([end.outcome, end.reason, ran, model[called].length], ["stopped", "enough", [], calledFirst]);
+      // Nothing is called in it any more.
+      assert.equal((await executeTool(turn, {tool_name: "free", tool_input: {}}, () => ran.push("free"))).outcome, "stopped");
+      assert.equal((await callModel(turn, "openai-chat", {messages: []}, () => ran.push("model")).finish()).outcome, "stopped");
+      assert.deepEqual(ran, []);
+    }
+  });
+}

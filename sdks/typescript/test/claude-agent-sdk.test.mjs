@@ -85,6 +85,14 @@ if (installed) {
     assert.equal(results[0][1], true);
   });
 
+  agent("a stop ends an agent of the Claude Agent SDK, whatever AfterAgent would say", {
+    BeforeTool: [bash({continue: false, stopReason: "enough"}, "echo stopping")],
+    AfterAgent: [bash({decision: "block", reason: "do the rest"}, "")],
+  }, async (client) => {
+    const {result, models} = await run(client, ["echo stopping", "echo never"]);
+    assert.deepEqual([models, result.terminal_reason], [1, "hook_stopped"]);
+  });
+
   agent("without an answer of the hooks the agent of the Claude Agent SDK runs no tool", TOOL_HOOKS, async (client) => {
     await client.close();
     const {results, models} = await run(client, ["echo ran"]);

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 
 import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
+import {agentTurn} from "hook-sdk";
 import {hookMiddleware} from "hook-sdk/langchain";
-import {FakeToolCallingModel, createAgent, tool} from "langchain";
+import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
 import {z} from "zod";
 
 import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
@@ -56,8 +57,26 @@ agent("tools of an agent, in all that hooks may do about them", TOOL_HOOKS, asyn
   assert.deepEqual(asked, ["sure?", "sure?"]);
 });
 
+agent("a tool of the same answer does not run after a stop, also where the user has approved it since", TOOL_HOOKS, async (client, {asked, until}) => {
+  const {model, got} = scripted(new AIMessage({content: "", tool_calls: ["stopping", "asked"].map((name) => ({id: name, name, args: {}}))}));
+  const ran = [];
+  const tools = ["stopping", "asked"].map((name) => tool(() => ran.push(name), {name, description: "d", schema: z.object({})}));
+  let stopped;
+  until.approval = new Promise((resolve) => (stopped = resolve));
+  const around = createMiddleware({name: "around", wrapToolCall: async (request, handler) => {
+    const answer = await handler(request);
+    if (request.toolCall.name === "stopping") stopped();
+    return answer;
+  }});
+  const {messages} = await createAgent({model, tools, middleware: [around, hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  assert.deepEqual([asked, ran, messages.at(-1).text, got.length], [["sure?"], [], "enough", 1]);
+});
+
 agent("a stop ends the agent: the model is not called again", TOOL_HOOKS, async (client) => {
   assert.deepEqual(await called(client, "stopping", "Rome"), {ran: [], tool: ["enough", "error"], models: 1, text: "enough"});
+  const turn = await agentTurn(client, "p");
+  await called(turn, "stopping", "Rome");
+  assert.equal((await turn.end("r")).outcome, "stopped");
 });
 
 agent("arguments that the tool's schema does not take are said to the model as the library does", TOOL_HOOKS, async (client) => {

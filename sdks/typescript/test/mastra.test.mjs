@@ -348,6 +348,30 @@ if (mastra) {
     }
   });
 
+  for (const [what, hooks] of [["a tool's", TOOL_HOOKS], ["the model's", blocked("BeforeModel", {continue: false, stopReason: "enough"})]]) {
+    agent(`Mastra: ${what} stop ends the turn, whatever AfterAgent would say`, {
+      ...hooks, ...blocked("AfterAgent", {decision: "block", reason: "do the rest"}),
+    }, async (client) => {
+      const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {})]});
+      const stopping = createTool({id: "stopping", description: "d", execute: () => 1});
+      const turn = await agentTurn(client, "p");
+      const {text, tripwire, providerMetadata} = await made(turn, model, {stopping}).generate(turn.prompt);
+      assert.equal(tripwire?.reason ?? providerMetadata.hook.stopped, "enough");
+      const end = await turn.end(text);
+      assert.deepEqual([end.outcome, end.reason], ["stopped", "enough"]);
+    });
+  }
+
+  const refusing = {...TOOL_HOOKS, BeforeAgent: [{hooks: [{type: "command", command: `if grep -q '"prompt":"no"'; then echo 'not today' >&2; exit 2; fi`, failBehavior: "block"}]}]};
+  agent("Mastra: a stop or a refused prompt is one line in Mastra's log, not a stack", refusing, async (client, _, t) => {
+    const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {})]});
+    const logged = t.mock.method(console, "error", () => {}).mock;
+    for (const prompt of ["stop", "no"]) {
+      await made(client, model, {stopping: createTool({id: "stopping", description: "d", execute: () => 1})}).generate(prompt);
+    }
+    assert.deepEqual(logged.calls.map(({arguments: [line]}) => line.split(": ").slice(-2).join(": ")), ["hooks: enough", "hooks: not today"]);
+  });
+
   agent("Mastra: an agent goes on as hooks say, and the user is told at which limit it ends", blocked("AfterAgent", {decision: "block", reason: "do the rest"}), async (client, {problems}) => {
     const model = new MockLanguageModelV3({doGenerate: [says("half"), says("all")]});
     const session = {session_id: "s", maxContinuations: 1};

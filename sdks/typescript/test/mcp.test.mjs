@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import {Client} from "@modelcontextprotocol/sdk/client/index.js";
 import {InMemoryTransport} from "@modelcontextprotocol/sdk/inMemory.js";
 import {McpServer} from "@modelcontextprotocol/sdk/server/mcp.js";
+import {agentTurn} from "hook-sdk";
 import {hookTransport} from "hook-sdk/mcp";
 import {z} from "zod";
 
@@ -57,12 +58,17 @@ agent("a guard of MCP servers sees which server it is", {BeforeTool: [{matcher: 
   await client.close();
 });
 
-agent("a stop refuses all calls from then on", TOOL_HOOKS, async (hooks) => {
-  const {client, ran, call} = await connected(hooks, ["free", "stopping"]);
-  assert.deepEqual(await call("stopping"), {content: [text("enough")], isError: true});
-  assert.deepEqual(await call("free"), {content: [text("enough")], isError: true});
-  assert.deepEqual(ran, []);
-  await client.close();
+agent("a stop refuses all calls from then on, is told from another error, and ends a turn", {
+  ...TOOL_HOOKS, AfterAgent: [{hooks: [{type: "command", command: `echo '{"decision": "block", "reason": "do the rest"}'`}]}],
+}, async (hooks) => {
+  for (const scope of [hooks, await agentTurn(hooks, "p")]) {
+    const {client, ran, call} = await connected(scope, ["free", "stopping"]);
+    const stopped = {_meta: {"hook/stopped": "enough"}, content: [text("enough")], isError: true};
+    for (const name of ["stopping", "free"]) assert.deepEqual(await call(name), stopped);
+    assert.deepEqual(ran, []);
+    await client.close();
+    if (scope !== hooks) assert.equal((await scope.end("r")).outcome, "stopped");
+  }
 });
 
 agent("a tool's own error, and one of the protocol, are what they were", TOOL_HOOKS, async (hooks) => {

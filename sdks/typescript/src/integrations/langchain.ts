@@ -13,7 +13,7 @@ import {executeTool} from "../triggers/tool.js";
 import type {ToolResult} from "../triggers/tool.js";
 import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts} from "./chat.js";
 import type {ChatRequest} from "./chat.js";
-import {HookRefusal, Run, promptOf} from "./shared.js";
+import {HookRefusal, Run, ownScope, promptOf} from "./shared.js";
 import type {IntegrationOptions} from "./shared.js";
 
 export {HookRefusal};
@@ -29,6 +29,8 @@ const CONTEXT = "hook_context";
  */
 export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
   const run = new Run(scope, options, "langchain", [1]);
+  /** The scopes of answers whose tools run at the same time: where hooks stop the agent at one, no other begins. */
+  const scopes = new WeakMap<BaseMessage, Scope>();
   return createMiddleware({
     name: "HookMiddleware",
     beforeAgent: {
@@ -71,7 +73,10 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
     wrapToolCall: async (request, handler) => {
       const {id = "", name, args} = request.toolCall;
       const call = {tool_name: name, tool_input: args, tool_call_id: id};
-      const outcome = await executeTool(run.scope, call, async (input) => {
+      const answer = request.state.messages.findLast((message) => message.getType() === "ai");
+      const scope = (answer && scopes.get(answer)) ?? ownScope(run.scope);
+      if (answer) scopes.set(answer, scope);
+      const outcome = await executeTool(scope, call, async (input) => {
         const returned = await handler({...request, toolCall: {...request.toolCall, args: input}});
         return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
       }, optionsOf(request.runtime));

@@ -35,7 +35,6 @@ function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {va
   return {
     ...tool,
     execute: async (input: unknown, options: {toolCallId: string; abortSignal?: AbortSignal}) => {
-      run.check();
       const given = input as Record<string, unknown>;
       const call = {tool_name: name, tool_input: given, tool_call_id: options.toolCallId};
       const outcome = await executeTool(run.scope, call, async (left, {signal}) => {
@@ -43,7 +42,6 @@ function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {va
         const checked = isSame ? {value: given} : await validated(tool, left);
         if (!checked) run.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);
         const own = {...options, abortSignal: signal};
-        run.check(); // Another call of the same answer may have stopped the agent while this one waited.
         onCall?.(own);
         return last(await execute((checked ? checked.value : left) as never, own as never));
       }, {...(options.abortSignal && {signal: options.abortSignal})});

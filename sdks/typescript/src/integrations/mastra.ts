@@ -188,6 +188,15 @@ function newRun(scope: Scope, options: MastraOptions): Run {
   return Run.ofItsOwn(scope, options, "@mastra/core", [1]);
 }
 
+/** Ends the run with a reason. Mastra logs the stack of that as of a failure, so it has only a line. */
+function abort(step: Step, reason: string): never {
+  try {
+    return step.abort(reason);
+  } catch (tripwire) {
+    throw Object.assign(tripwire as Error, {stack: `hooks: ${reason}`});
+  }
+}
+
 function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object>) {
   const runOf = ({state}: Step) => (state["hooks"] ??= newRun(scope, options)) as Run;
   // A tool of Mastra checks its arguments itself, and says to the model what is wrong with them.
@@ -212,7 +221,7 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       const turn = await agentTurn(run.scope, prompt, {...(input.abortSignal && {signal: input.abortSignal})});
       run.tell(turn);
       if (turn.error) throw turn.error;
-      if (turn.outcome !== "proceed") return input.abort(turn.reason);
+      if (turn.outcome !== "proceed") return abort(input, turn.reason);
       const given = promptOf(turn);
       if (given === prompt) return messages;
       const left = [{type: "text", text: at < 0 ? given.trimStart() : given}, ...parts.filter((part) => !texts.includes(part))];
@@ -222,7 +231,7 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
     },
     async processInputStep(step: Step & {model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}}) {
       const run = runOf(step);
-      if (run.stopped !== undefined) return step.abort(run.stopped);
+      if (run.stopped !== undefined) return abort(step, run.stopped);
       const own = step.structuredOutput?.model;
       if (own && !(isModel(own) && ORIGINALS.has(own.doGenerate))) {
         throw new HookRefusal("blocked", "the model of `structuredOutput` has no hooks: leave it to the agent's own, or give it `hookModel(client, model)`");

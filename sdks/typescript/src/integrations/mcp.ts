@@ -21,10 +21,10 @@ export interface McpOptions extends IntegrationOptions {
 
 /**
  * A transport with hooks around the calls of tools: `await client.connect(hookTransport(hooks, transport, {server_name: "github"}))`.
- * A refused call is answered with the reason, as a tool's error.
+ * A refused call is answered with the reason, as a tool's error; where hooks have had the agent stop, `_meta["hook/stopped"]` has it.
  */
 export function hookTransport(scope: Scope, transport: Transport, options: McpOptions): Transport {
-  return new HookTransport(new Run(scope, options, "@modelcontextprotocol/sdk", [1]), transport, options);
+  return new HookTransport(Run.ofItsOwn(scope, options, "@modelcontextprotocol/sdk", [1]), transport, options);
 }
 
 type Response = JSONRPCMessage & {id: RequestId; result?: Record<string, unknown>; error?: {code: number; message: string}};
@@ -96,7 +96,6 @@ class HookTransport implements Transport {
     let last: Response | undefined;
     let message: object;
     try {
-      this.#run.check();
       const {name, arguments: given} = params as {name?: unknown; arguments?: Record<string, unknown>};
       const call = {tool_name: String(name), tool_input: given ?? {}, tool_call_id: String(id), mcp_context: this.#server};
       const outcome = await executeTool(this.#run.scope, call, async (input, {signal}) => {
@@ -116,7 +115,8 @@ class HookTransport implements Transport {
       }
     } catch (error) {
       if (abort.signal.aborted) return void this.#calls.delete(id); // The client has given it up.
-      message = {result: {content: [{type: "text", text: error instanceof HookRefusal ? error.message : textOf(error)}], isError: true}};
+      const stopped = error instanceof HookRefusal && error.code === "stopped" && {_meta: {"hook/stopped": error.message}};
+      message = {result: {...stopped, content: [{type: "text", text: textOf(error)}], isError: true}};
     }
     this.#calls.delete(id);
     this.onmessage?.({jsonrpc: "2.0", ...message, id} as JSONRPCMessage);

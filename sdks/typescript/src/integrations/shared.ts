@@ -6,8 +6,8 @@ import {join} from "node:path";
 
 import type {HookClient} from "../client.js";
 import {HookError} from "../errors.js";
-import {ModelContext} from "../triggers/scope.js";
-import type {Scope} from "../triggers/scope.js";
+import {ModelContext, stopStateOf} from "../triggers/scope.js";
+import type {InnerScope, Scope} from "../triggers/scope.js";
 import type {ToolOutcome, ToolResult} from "../triggers/tool.js";
 
 /** Options of every integration. */
@@ -27,8 +27,6 @@ export class Run {
   readonly scope: Scope;
   readonly client: HookClient;
   readonly #onMessage: (text: string) => void;
-  /** A hook's reason to stop the agent; no model and no tool is called from then on. */
-  stopped: string | undefined;
   /** The stopped agent's answer was given: what comes now is another run. */
   isOver = false;
   /** The reason of a refused call of the model is its answer; else the call throws. */
@@ -41,10 +39,14 @@ export class Run {
     warnOfVersion(library, majors, (text) => this.client.onProblem(text));
   }
 
-  /** A run with a context of its own, which keeps what hooks say for the model's next request. */
+  /** A run with a scope of its own, which keeps what hooks say for the model's next request, and their reason to stop the agent. */
   static ofItsOwn(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]): Run {
-    const own = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
-    return new Run(own, options, library, majors);
+    return new Run(ownScope(scope), options, library, majors);
+  }
+
+  /** A hook's reason to stop the agent; no model and no tool is called from then on. */
+  get stopped(): string | undefined {
+    return "client" in this.scope ? this.scope.stopState?.reason : undefined;
   }
 
   /** Tells the user what hooks have to say. */
@@ -59,11 +61,6 @@ export class Run {
     const problems = reported.get(this.client) ?? new Set();
     reported.set(this.client, problems);
     if (problems.size !== problems.add(problem).size) this.client.onProblem(problem);
-  }
-
-  /** @throws HookRefusal `stopped` once a hook has had the agent stop. */
-  check(): void {
-    if (this.stopped !== undefined) throw new HookRefusal("stopped", this.stopped);
   }
 
   /**
@@ -88,9 +85,15 @@ export class Run {
       if ("thrown" in outcome) throw outcome.thrown;
       return "value" in outcome ? {value: outcome.value as T} : {result: outcome.result};
     }
-    if (outcome.outcome === "stopped") this.stopped = outcome.reason;
     throw new HookRefusal(outcome.outcome === "stopped" ? "stopped" : "blocked", textOfContent(outcome.result.llmContent));
   }
+}
+
+/** A scope that ends where hooks have the agent stop, in another one. */
+export function ownScope(scope: Scope): InnerScope {
+  const around = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
+  const {client, context, session, signal} = around;
+  return {client, context, session, signal, stopState: stopStateOf(scope)};
 }
 
 /** The text of a tool's content. */
