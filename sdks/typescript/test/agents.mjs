@@ -1,5 +1,8 @@
 // What tests of libraries of agents have in common: a project whose hooks do everything that hooks can, and a client of it.
 
+import {readFileSync} from "node:fs";
+import {join} from "node:path";
+
 import {HookClient} from "hook-sdk";
 
 import {engine} from "./project.mjs";
@@ -64,4 +67,31 @@ export function agent(name, hooks, during) {
       await client.close();
     }
   }));
+}
+
+/** A test of a library with an engine of its own, which `kill` ends while a tool runs; the client would start another one. */
+export function losing(name, during) {
+  engine(name, {}, async ({folder}) => {
+    const command = ["sh", "-c", `echo $$ >pid; exec '${process.env.HOOK_BINARY}' serve --stdio --settings settings.json`];
+    const client = new HookClient({transport: "stdio", command, project: folder, onProblem: () => {}});
+    const kill = () => {
+      const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+      process.kill(pid, "SIGKILL");
+      while (isRunning(pid));
+      return "done";
+    };
+    try {
+      await during(client, kill);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+function isRunning(pid) {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
 }

@@ -8,7 +8,7 @@ import {agentTurn, callModel, executeTool} from "hook-sdk";
 import {HookRefusal, hookMiddleware, hookTools, withHooks} from "hook-sdk/ai";
 import {z} from "zod";
 
-import {ADD_END, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent} from "./agents.mjs";
+import {ADD_END, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
 const finish = (unified) => ({unified, raw: undefined});
@@ -419,5 +419,18 @@ for (const [what, hooks, calledFirst] of [["a tool's", TOOL_HOOKS, 1], ["the mod
       assert.equal((await callModel(turn, "openai-chat", {messages: []}, () => ran.push("model")).finish()).outcome, "stopped");
       assert.deepEqual(ran, []);
     }
+  });
+}
+
+for (const run of [generateText, streamText]) {
+  losing(`an engine that is lost while a tool runs fails the run: ${run.name}`, async (client, kill) => {
+    const parts = [...calls("free", {}).content, {type: "finish", finishReason: finish("tool-calls"), usage}];
+    const model = new MockLanguageModelV3({doGenerate: [calls("free", {})], doStream: [{stream: convertArrayToReadableStream(parts)}]});
+    const tools = {free: tool({inputSchema: z.object({}), execute: kill})};
+    let failure;
+    const given = {...withHooks(client, {model, tools}), prompt: "p", stopWhen: stepCountIs(5), onError: ({error}) => void (failure = error)};
+    await Promise.resolve(run(given)).then(({text}) => text).catch((error) => (failure = error));
+    assert.equal(failure?.code, "connection_lost");
+    assert.equal(model.doGenerateCalls.length + model.doStreamCalls.length, 1);
   });
 }

@@ -108,5 +108,5 @@ test("what cannot be asked is refused in the words of each event", async () => {
   assert.equal((await ask("PreToolUse")).hookSpecificOutput.permissionDecision, "deny");
   assert.equal((await ask("PermissionRequest")).hookSpecificOutput.decision.behavior, "deny");
   assert.equal((await ask("UserPromptSubmit")).decision, "block");
-  assert.equal((await ask("Stop")).continue, false);
+  for (const event of ["PreToolUse", "PostToolUse", "Stop"]) assert.equal((await ask(event)).continue, false);
 });

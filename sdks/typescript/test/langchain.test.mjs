@@ -8,7 +8,7 @@ import {hookMiddleware} from "hook-sdk/langchain";
 import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A model that gives these messages, and keeps what it got. */
 function scripted(...answers) {
@@ -168,4 +168,12 @@ agent("without an answer of the hooks nothing is called", TOOL_HOOKS, async (cli
   const {model, got} = scripted(says("done"));
   await assert.rejects(createAgent({model, tools: [], middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]}), {code: "closed"});
   assert.equal(got.length, 0);
+});
+
+losing("an engine that is lost while a tool runs fails the agent", async (client, kill) => {
+  const {model, got} = scripted(calls("free", {}));
+  const tools = [tool(kill, {name: "free", description: "d", schema: z.object({})})];
+  const invoked = createAgent({model, tools, middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  await assert.rejects(invoked, /the hook server/);
+  assert.equal(got.length, 1);
 });

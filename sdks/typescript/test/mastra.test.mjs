@@ -14,7 +14,7 @@ import {agentTurn} from "hook-sdk";
 import {hookModel, withHooks} from "hook-sdk/mastra";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 import {folderOf, library} from "./libraries.mjs";
 
 const mastra = library("@mastra/core");
@@ -363,6 +363,13 @@ if (mastra) {
   }
 
   const refusing = {...TOOL_HOOKS, BeforeAgent: [{hooks: [{type: "command", command: `if grep -q '"prompt":"no"'; then echo 'not today' >&2; exit 2; fi`, failBehavior: "block"}]}]};
+  losing("Mastra: an engine that is lost while a tool runs fails the run", async (client, kill) => {
+    const model = new MockLanguageModelV3({doGenerate: [calls("free", {})]});
+    const free = createTool({id: "free", description: "d", execute: kill});
+    await assert.rejects(made(client, model, {free}).generate("p"), /the hook server/);
+    assert.equal(model.doGenerateCalls.length, 1);
+  });
+
   agent("Mastra: a stop or a refused prompt is one line in Mastra's log, not a stack", refusing, async (client, _, t) => {
     const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {})]});
     const logged = t.mock.method(console, "error", () => {}).mock;

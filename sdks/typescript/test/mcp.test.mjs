@@ -9,10 +9,10 @@ import {agentTurn} from "hook-sdk";
 import {hookTransport} from "hook-sdk/mcp";
 import {z} from "zod";
 
-import {TOOL_HOOKS, agent} from "./agents.mjs";
+import {TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A client of a server with these tools, whose calls are asked about. */
-async function connected(hooks, tools) {
+async function connected(hooks, tools, other = undefined) {
   const ran = [];
   const server = new McpServer({name: "weather", version: "1"});
   for (const name of tools) {
@@ -21,6 +21,7 @@ async function connected(hooks, tools) {
       ran.push(city);
       if (city === "slow") return new Promise((resolve) => signal.addEventListener("abort", () => resolve(ran.push("cancelled"))));
       if (city === "broken") throw new Error("disk full");
+      other?.();
       return {content: [{type: "text", text: `sunny in ${city}`}], ...(name === "commented" && {structuredContent: {city}})};
     });
   }
@@ -95,5 +96,13 @@ agent("without an answer of the hooks no tool is called", TOOL_HOOKS, async (hoo
   const {content, isError} = await call("free");
   assert.deepEqual([ran, isError], [[], true]);
   assert.match(content[0].text, /could not be asked/);
+  await client.close();
+});
+
+losing("a result that hooks could not be asked about is refused, and the model is told that the tool ran", async (hooks, kill) => {
+  const {client, call} = await connected(hooks, ["free"], kill);
+  const {content, isError} = await call("free");
+  assert.equal(isError, true);
+  assert.match(content[0].text, /about its result, and it may have done its work/);
   await client.close();
 });

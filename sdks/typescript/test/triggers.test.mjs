@@ -150,8 +150,9 @@ test("a server that is lost while the tool runs is a refusal, and the tool is ca
   void ask("tool.run", {tool_input: {}});
   await tool.started;
   connection.drop();
-  const {outcome: kind, ran, error} = await outcome;
+  const {outcome: kind, ran, error, result} = await outcome;
   assert.deepEqual([kind, ran, error.code], ["blocked", true, "connection_lost"]);
+  assert.match(result.error, /could not be asked about its result, and it may have done its work/);
   assert.equal((await tool.aborted).code, "cancelled");
 }));
 

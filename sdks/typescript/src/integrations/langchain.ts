@@ -81,6 +81,7 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
       }, optionsOf(request.runtime));
       run.tell(outcome);
+      if (outcome.error) throw outcome.error;
       if (outcome.outcome === "ran" && "thrown" in outcome) throw outcome.thrown;
       if (outcome.outcome === "ran" && outcome.value) return outcome.value.message;
       const {llmContent, error} = outcome.result;

@@ -27,6 +27,8 @@ export class Run {
   readonly scope: Scope;
   readonly client: HookClient;
   readonly #onMessage: (text: string) => void;
+  /** Why hooks could not be asked about a tool; no model is called from then on. */
+  failure: HookError | undefined;
   /** The stopped agent's answer was given: what comes now is another run. */
   isOver = false;
   /** The reason of a refused call of the model is its answer; else the call throws. */
@@ -66,9 +68,10 @@ export class Run {
   /**
    * Returns the answer of an agent that a hook has stopped.
    *
-   * @throws HookRefusal `stopped` where the agent had it: it is not the answer to another prompt.
+   * @throws HookRefusal `stopped` where the agent had it: it is not the answer to another prompt; `failure`.
    */
   lastAnswer(): string | undefined {
+    if (this.failure) throw this.failure;
     if (this.isOver) throw new HookRefusal("stopped", `hooks have stopped this agent (${this.stopped}): each run needs its own hooks`);
     this.isOver = this.stopped !== undefined;
     return this.stopped;
@@ -81,6 +84,7 @@ export class Run {
    */
   take<T>(outcome: ToolOutcome<T>): {value: T} | {result: ToolResult} {
     this.tell(outcome);
+    this.failure ??= outcome.error;
     if (outcome.outcome === "ran") {
       if ("thrown" in outcome) throw outcome.thrown;
       return "value" in outcome ? {value: outcome.value as T} : {result: outcome.result};

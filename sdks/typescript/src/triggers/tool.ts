@@ -93,7 +93,8 @@ export async function executeTool<T>(
     },
   };
   const refusal = (error: HookError): ToolOutcome<T> => {
-    const reason = `the hooks of ${call.tool_name} could not be asked: ${error.message}`;
+    const lost = `the hooks of ${call.tool_name} could not be asked`;
+    const reason = ran ? `${lost} about its result, and it may have done its work: ${error.message}` : `${lost}: ${error.message}`;
     return {outcome: "blocked", reason, ran, result: {llmContent: reason, error: reason}, warnings: [], error};
   };
   const stopped = (reason: string): ToolOutcome<T> => (
