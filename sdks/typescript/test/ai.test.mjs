@@ -151,24 +151,34 @@ agent("hooks see a model that a step or a call chooses", {BeforeModel: [REDACT_R
   assert.deepEqual([ran, problems], [[], []]);
 });
 
-agent("a model, a tool or a function outside of the hooks is reported, once", {}, async (client, {problems}) => {
-  const doGenerate = [calls("free", {}), says("done")];
-  const other = () => new MockLanguageModelV3({modelId: "other", doGenerate});
-  const base = () => ({model: new MockLanguageModelV3({doGenerate}), tools: {free: tool({inputSchema: z.object({}), execute: () => 1})}});
+agent("a model or a tool that stands beside the hooks is refused before anything is called, and `prepareStep` is reported", {}, async (client, {problems}) => {
+  const ran = [];
+  const made = (more = {}) => new MockLanguageModelV3({...more, doGenerate: [calls("free", {}), says("done")]});
+  const base = () => ({model: made(), tools: {free: tool({inputSchema: z.object({}), execute: () => ran.push("free")})}});
   const run = (given) => generateText({...given, prompt: "p", stopWhen: stepCountIs(5)});
-  for (const [outside, agent] of [
-    ["`prepareStep`", () => run({...withHooks(client, base()), prepareStep: ((model) => () => ({model}))(other())})],
-    ["the model", () => run({...withHooks(client, base()), model: other()})],
-    ["the model", () => (({model, tools}) => run({...withHooks(client, {model, tools}), model}))(base())],
-    ["the model", () => new ToolLoopAgent({...withHooks(client, base()), prepareCall: (call) => ({...call, model: other()})}).generate({prompt: "p"})],
-    ["the tool free", () => run({...withHooks(client, base()), tools: base().tools})],
-    [undefined, () => run({...withHooks(client, {model: base().model}), tools: hookTools(client, base().tools)})],
-    [undefined, () => run((({model, ...given}) => ({...given, model: wrapLanguageModel({model, middleware: {}})}))(withHooks(client, base())))],
+  const other = made({modelId: "other"});
+  const own = base();
+  for (const [refusal, run_] of [
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: other})],
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: own.model})],
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: made()})],
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: "openai/gpt-5"})],
+    [/^the model of this agent has no hooks/, () => new ToolLoopAgent({...withHooks(client, own), prepareCall: (call) => ({...call, model: other})}).generate({prompt: "p"})],
+    [/^the tool free has no hooks: give it to `withHooks`/, () => run({...withHooks(client, own), tools: own.tools})],
+    [/^the tool free has no hooks/, () => run({...withHooks(client, {...own, prepareStep: () => ({model: other})}), tools: own.tools})],
+    [/^the tool free has no hooks/, () => new ToolLoopAgent({...withHooks(client, own), prepareCall: (call) => ({...call, tools: own.tools})}).generate({prompt: "p"})],
   ]) {
-    assert.equal((await agent()).text, "done");
-    const expected = outside ? [`hooks do not see ${outside} of this agent, which stands outside of \`withHooks\`: give it to \`withHooks\``] : [];
-    assert.deepEqual(problems.splice(0), expected);
+    await assert.rejects(run_, (error) => error instanceof HookRefusal && refusal.test(error.message));
+    assert.deepEqual([ran, other.doGenerateCalls.length, own.model.doGenerateCalls.length, problems], [[], 0, 0, []]);
   }
+  for (const given of [
+    {...withHooks(client, {model: base().model}), tools: hookTools(client, base().tools)},
+    withHooks(client, {...base(), model: wrapLanguageModel({model: base().model, middleware: {}})}),
+    {model: wrapLanguageModel({model: base().model, middleware: hookMiddleware(client)}), tools: base().tools},
+  ]) assert.equal((await run(given)).text, "done");
+  assert.deepEqual([ran.splice(0).length, problems], [3, []]);
+  assert.equal((await run({...withHooks(client, base()), prepareStep: () => ({model: other})})).text, "done");
+  assert.deepEqual(problems, ["hooks do not see what `prepareStep` chooses: give it to `withHooks`, and nothing in its place beside that"]);
 });
 
 agent("a model's name is refused with what to give instead", {}, async (client) => {

@@ -341,7 +341,7 @@ if (mastra) {
       const one = made(client, model, {free: toolOf("free", "own"), there: createTool({id: "there", description: "d", inputSchema: z.object({})})});
       const prepareStep = ({tools}) => (chosen === undefined ? {} : {tools: chosen === "kept" ? {...tools} : {...tools, [chosen]: toolOf(chosen, "foreign")}});
       const run = one.generate("p", {prepareStep});
-      if (error) await assert.rejects(run, new RegExp(`the tool ${name} of this step has no hooks`));
+      if (error) await assert.rejects(run, new RegExp(`the tool ${name} has no hooks`));
       else assert.equal((await run).text, "done");
       await (await one.stream("p", {prepareStep})).consumeStream();
       assert.deepEqual([ran, model.doGenerateCalls.length, model.doStreamCalls.length], error ? [[], 0, 0] : [["own", "own"], 2, 2]);

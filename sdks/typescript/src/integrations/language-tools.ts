@@ -1,13 +1,43 @@
 /** The tools of an agent with hooks around them, in the form of the AI SDK, which Mastra has as well. */
 
+import type {LanguageModelMiddleware} from "ai";
+
 import {executeTool} from "../triggers/tool.js";
-import {textOfContent} from "./shared.js";
+import type {Model} from "./language-model.js";
+import {HookRefusal, textOfContent} from "./shared.js";
 import type {Run} from "./shared.js";
 
 /** The part of a tool that hooks need. */
 export interface LanguageTool {
   execute?: ((input: never, options: never) => unknown) | undefined;
   toModelOutput?: ((given: never) => unknown) | undefined;
+  providerOptions?: object | undefined;
+}
+
+/** The mark of what has hooks, in objects that libraries hand on or copy. */
+const HOOKED = Symbol("hook-sdk");
+
+/** Returns a copy with the mark. */
+export function marked<V extends object>(value: V | undefined): V {
+  return {...value, [HOOKED]: true} as V;
+}
+
+/** Returns `true` for what has the mark. */
+export function isMarked(value: unknown): boolean {
+  return Object(value)[HOOKED] === true;
+}
+
+/** The middleware of an agent's model, which refuses a call that offers tools without hooks. `remedy` is what to do about them. */
+export function refusingTools({wrapGenerate, wrapStream, ...more}: LanguageModelMiddleware, remedy: string): LanguageModelMiddleware {
+  const check = ({tools}: Parameters<Model["doGenerate"]>[0]) => {
+    const foreign = tools?.find((tool) => tool.type === "function" && !isMarked(tool.providerOptions));
+    if (foreign) throw new HookRefusal("blocked", `the tool ${foreign.name} has no hooks: ${remedy}`);
+  };
+  return {
+    ...more,
+    wrapGenerate: async (call) => (check(call.params), wrapGenerate!(call)),
+    wrapStream: async (call) => (check(call.params), wrapStream!(call)),
+  };
 }
 
 /** The differences of a library. */
@@ -20,9 +50,12 @@ export interface ToolLibrary<T> {
   onCall?(options: object): void;
 }
 
-/** Tools with hooks around them. A tool without `execute` has none, which is reported to `onProblem`. */
+/** Tools with hooks around them, which are marked. A tool without `execute` has none, which is reported to `onProblem`. */
 export function toolsOf<T extends LanguageTool>(run: Run, tools: Record<string, T>, library: ToolLibrary<T>): Record<string, T> {
-  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, hookedTool(run, name, tool, library)]));
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => {
+    const hooked = hookedTool(run, name, tool, library);
+    return [name, {...hooked, providerOptions: marked(tool.providerOptions)}];
+  }));
 }
 
 function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {validated, outputOf, onCall}: ToolLibrary<T>): T {

@@ -10,7 +10,7 @@ import {agentTurn} from "../triggers/agent.js";
 import type {Scope} from "../triggers/scope.js";
 import {loneMiddleware, middlewareOf} from "./language-model.js";
 import type {Model, StreamOptions} from "./language-model.js";
-import {toolsOf} from "./language-tools.js";
+import {isMarked, marked, refusingTools, toolsOf} from "./language-tools.js";
 import type {LanguageTool, ToolLibrary} from "./language-tools.js";
 import {HookRefusal, Run, promptOf} from "./shared.js";
 
@@ -18,15 +18,6 @@ export {HookRefusal};
 
 /** Options for an agent of Mastra. */
 export type MastraOptions = StreamOptions;
-
-/** The `supportedUrls` of models and the `providerOptions` of tools with hooks: Mastra copies both, and keeps these. */
-const HOOKED = new WeakSet<object>();
-
-function marked<V extends object>(value: V | undefined): V {
-  const own = {...value} as V;
-  HOOKED.add(own);
-  return own;
-}
 
 /** The models that hooks were put around, by the calls of theirs that ask them. */
 const ORIGINALS = new WeakMap<Model["doGenerate"], Model>();
@@ -51,10 +42,6 @@ interface Step {
 /** The memory of an agent, which says what model writes the titles of its threads. */
 interface Memory {
   getMergedThreadConfig(config: unknown): {generateTitle?: boolean | {model?: unknown}};
-}
-
-interface StepTool extends LanguageTool {
-  providerOptions?: object;
 }
 
 /** A call of a tool, as Mastra's own hooks see it. */
@@ -229,21 +216,21 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       const {content: {parts: _, ...content}, ...message} = messages[at]!;
       return messages.with(at, {...message, content: {...content, parts: left}});
     },
-    async processInputStep(step: Step & {model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}}) {
+    async processInputStep(step: Step & {model: Model; tools?: Record<string, LanguageTool>; structuredOutput?: {model?: unknown}}) {
       const run = runOf(step);
       if (run.stopped !== undefined) return abort(step, run.stopped);
       const own = step.structuredOutput?.model;
       if (own && !(isModel(own) && ORIGINALS.has(own.doGenerate))) {
         throw new HookRefusal("blocked", "the model of `structuredOutput` has no hooks: leave it to the agent's own, or give it `hookModel(client, model)`");
       }
-      const tools = Object.entries(toolsOf<StepTool>(run, step.tools ?? {}, library)).map(([name, tool]) => [name, {...tool, providerOptions: marked(tool.providerOptions)}]);
       return {
+        // Mastra copies a model, and keeps its `supportedUrls`.
         model: hookedModel(run, step.model, marked(await step.model.supportedUrls), options, asked),
-        ...(step.tools && {tools: Object.fromEntries(tools) as Record<string, StepTool>}),
+        ...(step.tools && {tools: toolsOf(run, step.tools, library)}),
       };
     },
     processLLMRequest({model}: {model: Model}) {
-      if (!HOOKED.has(model.supportedUrls)) throw new HookRefusal("blocked", `the model ${model.modelId} of this step has no hooks: \`prepareStep\` must choose none`);
+      if (!isMarked(model.supportedUrls)) throw new HookRefusal("blocked", `the model ${model.modelId} of this step has no hooks: \`prepareStep\` must choose none`);
     },
   };
 }
@@ -255,13 +242,5 @@ function hookedModel(run: Run, model: Model, supportedUrls: Record<string, RegEx
     wrapGenerate: async ({doGenerate}) => ASKED.run(asked, doGenerate),
     wrapStream: async ({doStream}) => ASKED.run(asked, doStream),
   })};
-  const check = ({tools}: Parameters<Model["doGenerate"]>[0]) => {
-    const foreign = tools?.find((tool) => tool.type === "function" && !HOOKED.has(Object(tool.providerOptions) as object));
-    if (foreign) throw new HookRefusal("blocked", `the tool ${foreign.name} of this step has no hooks: \`prepareStep\` must bring none`);
-  };
-  const {wrapGenerate, wrapStream} = middlewareOf(run, options);
-  return {...own, ...callsOf(original, {
-    wrapGenerate: async (call) => (check(call.params), wrapGenerate!(call)),
-    wrapStream: async (call) => (check(call.params), wrapStream!(call)),
-  })};
+  return {...own, ...callsOf(original, refusingTools(middlewareOf(run, options), "`prepareStep` must bring none"))};
 }
