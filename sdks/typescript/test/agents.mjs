@@ -42,6 +42,7 @@ export const TOOL_HOOKS = {
     hook(answers({decision: "ask", reason: "sure?"}), "asked"),
     hook(answers({hookSpecificOutput: {tool_input: {city: "Oslo"}}}), "rewritten"),
     hook(answers({hookSpecificOutput: {tool_input: {city: 7}}}), "mistyped"),
+    hook(answers({hookSpecificOutput: {tool_input: {citty: "Oslo", at: {zipp: 1}}}}), "misspelt"),
     hook(answers({continue: false, stopReason: "enough"}), "stopping"),
   ],
   AfterTool: [
@@ -49,6 +50,9 @@ export const TOOL_HOOKS = {
     hook(answers({decision: "block", reason: "secret inside"}), "replaced"),
   ],
 };
+
+/** What is reported of arguments that hooks add to `misspelt`. */
+export const MISSPELT = "hooks add arguments to the tool misspelt that its schema does not have: citty, at";
 
 /** A test of a library with the engine itself. `during` gets a client of a server with these hooks. */
 export function agent(name, hooks, during) {

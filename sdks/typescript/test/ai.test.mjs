@@ -8,7 +8,7 @@ import {agentTurn, callModel, executeTool} from "hook-sdk";
 import {HookRefusal, hookMiddleware, hookTools, withHooks} from "hook-sdk/ai";
 import {z} from "zod";
 
-import {ADD_END, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {ADD_END, MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
 const finish = (unified) => ({unified, raw: undefined});
@@ -59,6 +59,18 @@ agent("arguments that the tool's schema does not take are the tool's error", TOO
   const {ran, output} = await called(client, "mistyped", {city: "Rome"});
   assert.deepEqual([ran, output.type], [[], "error-text"]);
   assert.match(output.value, /^hooks changed the arguments to what the tool does not take/);
+});
+
+agent("arguments that hooks add and the schema drops are reported, once, also inside of others", TOOL_HOOKS, async (client, {problems}) => {
+  for (let n = 0; n < 2; n++) assert.deepEqual((await called(client, "misspelt", {city: "Rome"})).ran, [{city: "Rome"}]);
+  assert.deepEqual(problems.splice(0), [MISSPELT]);
+  const inputSchema = z.object({city: z.string(), at: z.object({}).optional()});
+  assert.deepEqual((await called(client, "misspelt", {city: "Rome"}, {inputSchema})).ran, [{city: "Rome", at: {}}]);
+  assert.deepEqual(problems.splice(0), [`${MISSPELT}.zipp`]);
+  // What the model has given is the schema's to take as it likes.
+  const renaming = z.object({city: z.string(), citty: z.string(), at: z.object({zipp: z.number()})}).transform(({city}) => ({city}));
+  assert.deepEqual((await called(client, "misspelt", {city: "Rome", citty: "Paris", at: {zipp: 2}}, {inputSchema: renaming})).ran.length, 1);
+  assert.deepEqual(problems, []);
 });
 
 agent("changed arguments that no schema checks are reported, once", TOOL_HOOKS, async (client, {problems}) => {

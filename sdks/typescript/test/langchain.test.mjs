@@ -8,7 +8,7 @@ import {hookMiddleware} from "hook-sdk/langchain";
 import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A model that gives these messages, and keeps what it got. */
 function scripted(...answers) {
@@ -55,6 +55,11 @@ agent("tools of an agent, in all that hooks may do about them", TOOL_HOOKS, asyn
   assert.deepEqual(await called(client, "commented", "Rome"), {ran: ["Rome"], tool: ["sunny in Rome\n\nmind the gap", "success"], ...done});
   assert.deepEqual(await called(client, "replaced", "Rome"), {ran: ["Rome"], tool: ["secret inside", "error"], ...done});
   assert.deepEqual(asked, ["sure?", "sure?"]);
+});
+
+agent("arguments that hooks add and the schema drops are reported, once", TOOL_HOOKS, async (client, {problems}) => {
+  for (let n = 0; n < 2; n++) assert.deepEqual((await called(client, "misspelt", "Rome")).ran, ["Rome"]);
+  assert.deepEqual(problems, [MISSPELT]);
 });
 
 agent("a tool of the same answer does not run after a stop, also where the user has approved it since", TOOL_HOOKS, async (client, {asked, until}) => {

@@ -14,7 +14,7 @@ import {agentTurn} from "hook-sdk";
 import {hookModel, withHooks} from "hook-sdk/mastra";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 import {folderOf, library} from "./libraries.mjs";
 
 const mastra = library("@mastra/core");
@@ -91,6 +91,11 @@ if (mastra) {
     const {ran, output} = await called(client, "mistyped", {city: "Rome"});
     assert.deepEqual(ran, []);
     assert.match(JSON.stringify(output), /expected string/);
+  });
+
+  agent("Mastra: arguments that hooks add and the schema drops are reported, once", TOOL_HOOKS, async (client, {problems}) => {
+    for (let n = 0; n < 2; n++) assert.deepEqual((await called(client, "misspelt", {city: "Rome"})).ran, [{city: "Rome"}]);
+    assert.deepEqual(problems, [MISSPELT]);
   });
 
   agent("Mastra: hooks add context to a result, also where the tool has a form of its own for the model", TOOL_HOOKS, async (client) => {

@@ -9,7 +9,7 @@ import {agentTurn} from "hook-sdk";
 import {hookTransport} from "hook-sdk/mcp";
 import {z} from "zod";
 
-import {TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {MISSPELT, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A client of a server with these tools, whose calls are asked about. */
 async function connected(hooks, tools, other = undefined) {
@@ -70,6 +70,16 @@ agent("a stop refuses all calls from then on, is told from another error, and en
     await client.close();
     if (scope !== hooks) assert.equal((await scope.end("r")).outcome, "stopped");
   }
+});
+
+agent("arguments that hooks add and the schema drops are reported, once, if the client has listed the tools", TOOL_HOOKS, async (hooks, {problems}) => {
+  const {client, ran, call} = await connected(hooks, ["misspelt"]);
+  await call("misspelt");
+  assert.deepEqual(problems, []);
+  await client.listTools();
+  for (let n = 0; n < 2; n++) await call("misspelt");
+  assert.deepEqual([ran, problems], [["Rome", "Rome", "Rome"], [MISSPELT]]);
+  await client.close();
 });
 
 agent("a tool's own error, and one of the protocol, are what they were", TOOL_HOOKS, async (hooks) => {

@@ -77,6 +77,7 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       const scope = (answer && scopes.get(answer)) ?? ownScope(run.scope);
       if (answer) scopes.set(answer, scope);
       const outcome = await executeTool(scope, call, async (input) => {
+        run.reportLost(name, args, input, await takenBy(request.tool, input));
         const returned = await handler({...request, toolCall: {...request.toolCall, args: input}});
         return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
       }, optionsOf(request.runtime));
@@ -108,6 +109,12 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       },
     },
   });
+}
+
+/** Resolves with arguments as the schema of a tool takes them, where that says so. */
+async function takenBy(tool: unknown, given: unknown): Promise<unknown> {
+  const {"~standard": schema} = Object((tool as {schema?: unknown} | undefined)?.schema) as {"~standard"?: {validate(given: unknown): unknown}};
+  return ((await schema?.validate(given)) as {value?: unknown} | undefined)?.value;
 }
 
 function optionsOf(runtime: {signal?: AbortSignal; configurable?: {thread_id?: string}}): TriggerOptions {

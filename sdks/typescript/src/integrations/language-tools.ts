@@ -42,8 +42,11 @@ export function refusingTools({wrapGenerate, wrapStream, ...more}: LanguageModel
 
 /** The differences of a library. */
 export interface ToolLibrary<T> {
-  /** Resolves with arguments that hooks have changed, as the tool's schema takes them; without any where that checks none. */
-  validated(tool: T, given: unknown): Promise<{value: unknown} | undefined>;
+  /**
+   * Resolves with arguments that hooks have changed, as the tool is to be called with them, and as its schema takes them if the
+   * tool sees to that itself; without any where no schema checks them.
+   */
+  validated(tool: T, given: unknown): Promise<{value: unknown; taken?: unknown} | undefined>;
   /** Returns the tool's result that `toModelOutput` is given. */
   outputOf(given: never): unknown;
   /** Takes the options of a call that hooks let run, before it does. */
@@ -73,7 +76,8 @@ function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {va
       const outcome = await executeTool(run.scope, call, async (left, {signal}) => {
         const isSame = JSON.stringify(left) === JSON.stringify(given);
         const checked = isSame ? {value: given} : await validated(tool, left);
-        if (!checked) run.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);
+        if (checked) run.reportLost(name, given, left, checked.taken ?? checked.value);
+        else run.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);
         const own = {...options, abortSignal: signal};
         onCall?.(own);
         return last(await execute((checked ? checked.value : left) as never, own as never));

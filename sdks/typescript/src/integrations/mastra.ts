@@ -44,6 +44,11 @@ interface Memory {
   getMergedThreadConfig(config: unknown): {generateTitle?: boolean | {model?: unknown}};
 }
 
+/** A tool, as processors get it. */
+interface StepTool extends LanguageTool {
+  parameters?: {validate?(given: unknown): {value?: unknown} | Promise<{value?: unknown}>};
+}
+
 /** A call of a tool, as Mastra's own hooks see it. */
 interface Call {
   toolName: string;
@@ -187,8 +192,8 @@ function abort(step: Step, reason: string): never {
 function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object>) {
   const runOf = ({state}: Step) => (state["hooks"] ??= newRun(scope, options)) as Run;
   // A tool of Mastra checks its arguments itself, and says to the model what is wrong with them.
-  const library: ToolLibrary<LanguageTool> = {
-    validated: async (_, value) => ({value}), outputOf: (output) => output, onCall: (given) => void asked.add(given),
+  const library: ToolLibrary<StepTool> = {
+    validated: async ({parameters}, value) => ({value, taken: (await parameters?.validate?.(value))?.value}), outputOf: (output) => output, onCall: (given) => void asked.add(given),
   };
   return {
     id: "hooks",
@@ -216,7 +221,7 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       const {content: {parts: _, ...content}, ...message} = messages[at]!;
       return messages.with(at, {...message, content: {...content, parts: left}});
     },
-    async processInputStep(step: Step & {model: Model; tools?: Record<string, LanguageTool>; structuredOutput?: {model?: unknown}}) {
+    async processInputStep(step: Step & {model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}}) {
       const run = runOf(step);
       if (run.stopped !== undefined) return abort(step, run.stopped);
       const own = step.structuredOutput?.model;

@@ -40,6 +40,8 @@ class HookTransport implements Transport {
   readonly #calls = new Map<RequestId, AbortController>();
   /** The requests to the server for them. */
   readonly #sent = new Map<RequestId, (response: Response) => void>();
+  /** The schemas of the server's tools that the client has heard of. */
+  readonly #schemas = new Map<unknown, Record<string, unknown>>();
   #next = 1;
 
   constructor(run: Run, inner: Transport, {server_name, server_uri}: McpOptions) {
@@ -65,6 +67,7 @@ class HookTransport implements Transport {
     this.#inner.onmessage = (message, extra) => {
       const response = "id" in message && !("method" in message) ? this.#sent.get(message.id as RequestId) : undefined;
       if (response) return response(message as Response);
+      if ("result" in message) this.#learn(message.result);
       this.onmessage?.(message, extra);
     };
     await this.#inner.start();
@@ -100,6 +103,7 @@ class HookTransport implements Transport {
       const call = {tool_name: String(name), tool_input: given ?? {}, tool_call_id: String(id), mcp_context: this.#server};
       const outcome = await executeTool(this.#run.scope, call, async (input, {signal}) => {
         last = undefined;
+        this.#run.reportLost(call.tool_name, call.tool_input, input, this.#named(name, input));
         const response = await this.#ask({...request, params: {...params, arguments: input}}, options, signal);
         last = response;
         if (response.error) throw new Error(response.error.message);
@@ -120,6 +124,19 @@ class HookTransport implements Transport {
     }
     this.#calls.delete(id);
     this.onmessage?.({jsonrpc: "2.0", ...message, id} as JSONRPCMessage);
+  }
+
+  /** Keeps what a list of tools says. */
+  #learn({tools}: Record<string, unknown>): void {
+    if (!Array.isArray(tools)) return;
+    for (const {name, inputSchema} of tools.filter(isObject)) if (isObject(inputSchema)) this.#schemas.set(name, inputSchema);
+  }
+
+  /** Returns the arguments that a tool's schema names, if it allows no others: servers drop those, and do not say so. */
+  #named(tool: unknown, input: Record<string, unknown>): unknown {
+    const {properties, additionalProperties = false, patternProperties} = this.#schemas.get(tool) ?? {};
+    if (!isObject(properties) || additionalProperties !== false || patternProperties !== undefined) return undefined;
+    return Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(properties, name)));
   }
 
   /** Sends a request by an id of its own, since hooks may have it sent again. */

@@ -6,6 +6,7 @@ import {join} from "node:path";
 
 import type {HookClient} from "../client.js";
 import {HookError} from "../errors.js";
+import {isObject} from "../messages.js";
 import {ModelContext, stopStateOf} from "../triggers/scope.js";
 import type {InnerScope, Scope} from "../triggers/scope.js";
 import type {ToolOutcome, ToolResult} from "../triggers/tool.js";
@@ -65,6 +66,12 @@ export class Run {
     if (problems.size !== problems.add(problem).size) this.client.onProblem(problem);
   }
 
+  /** Reports arguments that hooks have added, and that the tool does not get: `taken` is what its schema made of those that hooks left. */
+  reportLost(tool: string, given: unknown, left: unknown, taken: unknown): void {
+    const lost = lostNames(given, left, taken).join(", ");
+    if (lost !== "") this.report(`hooks add arguments to the tool ${tool} that its schema does not have: ${lost}`);
+  }
+
   /**
    * Returns the answer of an agent that a hook has stopped.
    *
@@ -98,6 +105,16 @@ export function ownScope(scope: Scope): InnerScope {
   const around = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
   const {client, context, session, signal} = around;
   return {client, context, session, signal, stopState: stopStateOf(scope)};
+}
+
+/** The paths of members that are in `left`, but neither in `given` nor in `taken`. */
+function lostNames(given: unknown, left: unknown, taken: unknown): string[] {
+  if (!isObject(left) || !isObject(taken)) return [];
+  const before = isObject(given) ? given : {};
+  return Object.entries(left).flatMap(([name, value]) => {
+    if (Object.hasOwn(taken, name)) return lostNames(before[name], value, taken[name]).map((inner) => `${name}.${inner}`);
+    return Object.hasOwn(before, name) ? [] : [name];
+  });
 }
 
 /** The text of a tool's content. */
