@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 
 import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
+import {Command, MemorySaver, interrupt} from "@langchain/langgraph";
 import {agentTurn} from "hook-sdk";
 import {hookMiddleware} from "hook-sdk/langchain";
 import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
@@ -32,7 +33,7 @@ const calls = (name, args) => new AIMessage({content: "", tool_calls: [{id: "c-1
 const says = (text) => new AIMessage(text);
 
 /** Runs an agent whose model calls a tool, and then says the end; gives what the model got for the call. */
-async function called(client, name, city) {
+async function called(client, name, city, middleware = [hookMiddleware(client)]) {
   const {model, got} = scripted(calls(name, {city}), says("done"));
   const ran = [];
   const tools = [tool(({city}) => {
@@ -40,7 +41,7 @@ async function called(client, name, city) {
     if (city === "broken") throw new RangeError("disk full");
     return `sunny in ${city}`;
   }, {name, description: "d", schema: z.object({city: z.string()})})];
-  const {messages} = await createAgent({model, tools, middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  const {messages} = await createAgent({model, tools, middleware}).invoke({messages: [new HumanMessage("p")]});
   const answer = messages.find((message) => message.getType() === "tool");
   return {ran, models: got.length, text: messages.at(-1).text, tool: answer && [answer.text, answer.status ?? "success"]};
 }
@@ -90,8 +91,27 @@ agent("arguments that the tool's schema does not take are said to the model as t
   assert.match(text, /did not match expected schema/);
 });
 
-agent("what a tool throws is what it has thrown", TOOL_HOOKS, async (client) => {
-  await assert.rejects(called(client, "free", "broken"), /disk full/);
+agent("what a tool throws reaches the model as without hooks, and other middleware as it was thrown", TOOL_HOOKS, async (client) => {
+  const plain = await called(client, "free", "broken", []);
+  assert.match(plain.tool[0], /RangeError: disk full/);
+  assert.deepEqual(await called(client, "free", "broken"), plain);
+  const seen = [];
+  const around = createMiddleware({name: "around", wrapToolCall: (request, handler) => handler(request).catch((error) => {
+    seen.push(error.name);
+    return handler(request);
+  })});
+  const retried = await called(client, "free", "broken", [around, hookMiddleware(client)]);
+  assert.deepEqual([retried.ran, retried.tool, seen], [["broken", "broken"], plain.tool, ["RangeError"]]);
+});
+
+agent("an interrupt of a tool is the graph's, and no error for hooks to change", TOOL_HOOKS, async (client) => {
+  const {model, got} = scripted(calls("commented", {}), says("done"));
+  const tools = [tool(() => interrupt("which city?"), {name: "commented", description: "d", schema: z.object({})})];
+  const made = createAgent({model, tools, checkpointer: new MemorySaver(), middleware: [hookMiddleware(client)]});
+  const config = {configurable: {thread_id: "t"}};
+  const {__interrupt__: [{value}]} = await made.invoke({messages: [new HumanMessage("p")]}, config);
+  const {messages} = await made.invoke(new Command({resume: "Rome"}), config);
+  assert.deepEqual([value, messages.at(-2).text, got.length], ["which city?", "Rome\n\nmind the gap", 2]);
 });
 
 /** Runs an agent without tools; gives its last text and what the model got. */
