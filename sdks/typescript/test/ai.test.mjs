@@ -73,6 +73,18 @@ agent("arguments that hooks add and the schema drops are reported, once, also in
   assert.deepEqual(problems, []);
 });
 
+agent("a warning that each answer has is said at the first time, and at the tenth", {
+  BeforeModel: [{hooks: [{type: "command", name: "broken", command: "exit 7"}]}],
+}, async (client, {problems}) => {
+  for (let n = 1; n <= 11; n++) {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    await generateText({...withHooks(client, {model}), prompt: "p"});
+    assert.equal(problems.length, n < 10 ? 1 : 2);
+  }
+  assert.match(problems[0], /broken/);
+  assert.equal(problems[1], `${problems[0]} (10 times by now)`);
+});
+
 agent("changed arguments that no schema checks are reported, once", TOOL_HOOKS, async (client, {problems}) => {
   for (let n = 0; n < 2; n++) {
     const {ran} = await called(client, "mistyped", {city: "Rome"}, {inputSchema: jsonSchema({type: "object"})});

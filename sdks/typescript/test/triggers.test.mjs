@@ -236,13 +236,15 @@ test("a client that is closed refuses what runs", () => withClient(async ({serve
 }));
 
 test("nothing but `true` approves", async () => {
-  for (const [answer, result] of [
-    [true, true], [false, false], [{refused: "no"}, {refused: "no"}], ["yes", false], [undefined, false],
+  for (const [answer, result, problem = "none"] of [
+    [true, true], [false, false], [{refused: "no"}, {refused: "no"}], ["yes", false, '"yes"'], [1, false, "a number"], [undefined, false, "nothing"],
   ]) {
-    await withClient(async ({server, client}) => {
+    await withClient(async ({server, client, problems}) => {
       const {ask, connection} = await begun(server, () => executeTool(client, CALL, never));
       assert.deepEqual((await connection.next("hook-hello")).hostServices, ["user.approve"]);
       assert.deepEqual((await ask("user.approve", {eventName: "BeforeTool", subject: "a", reason: "sure?"})).result, result);
+      problems.push("`approve` returned none");
+      assert.equal((await problems.next()).split(",")[0], `\`approve\` returned ${problem}`);
     }, {approve: () => answer});
   }
 });

@@ -51,8 +51,8 @@ const ORIGINALS = new WeakMap<object, object>();
  * @throws HookValueError where `model` is a name.
  */
 export function withHooks<T extends ToolSet = {}>(scope: Scope, agent: AiAgent<T>, options: AiOptions = {}): HookedAgent<T> {
+  const {client} = "client" in scope ? scope : {client: scope};
   let wasPrepared = false;
-  let wasReported = false;
   const hooked = (given: AiAgent<T>): Omit<HookedAgent<T>, "prepareCall" | "experimental_onStepStart"> => {
     const run = newRun(scope, options);
     const middleware = refusingTools(middlewareOf(run, options), REMEDY);
@@ -77,8 +77,7 @@ export function withHooks<T extends ToolSet = {}>(scope: Scope, agent: AiAgent<T
     },
     experimental_onStepStart: (step: unknown) => {
       // Another function is called instead of that above. What this one throws the AI SDK swallows.
-      if (!wasPrepared && !wasReported) ("client" in scope ? scope.client : scope).onProblem(`hooks do not see what \`prepareStep\` chooses: ${REMEDY}`);
-      wasReported = true;
+      if (!wasPrepared) client.report(`hooks do not see what \`prepareStep\` chooses: ${REMEDY}`);
       return agent.experimental_onStepStart?.(step);
     },
   };

@@ -38,7 +38,7 @@ export function claudeHooks(client: HookClient): Record<ClaudeEvent, Matcher[]> 
     const event = input.hook_event_name as ClaudeEvent;
     try {
       const {stdout, stderr, exitCode, warnings} = await client.bridge("claude", event, input, {signal, deadlineMs: DEADLINE_MS});
-      client.reportWarnings(warnings);
+      client.report(...warnings);
       if (exitCode === 2) return refusal(event, stderr.trim());
       if (stderr !== "") client.onProblem(stderr.trim());
       if (exitCode !== 0) throw new Error(`exit code ${exitCode}: ${stderr.trim()}`);

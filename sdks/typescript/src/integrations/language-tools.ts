@@ -64,7 +64,7 @@ export function toolsOf<T extends LanguageTool>(run: Run, tools: Record<string, 
 function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {validated, outputOf, onCall}: ToolLibrary<T>): T {
   const {execute, toModelOutput} = tool;
   if (!execute) {
-    run.report(`hooks are not asked about the tool ${name}: it has no \`execute\``);
+    run.client.report(`hooks are not asked about the tool ${name}: it has no \`execute\``);
     return tool;
   }
   const changed = new Set<unknown>();
@@ -77,7 +77,7 @@ function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, {va
         const isSame = JSON.stringify(left) === JSON.stringify(given);
         const checked = isSame ? {value: given} : await validated(tool, left);
         if (checked) run.reportLost(name, given, left, checked.taken ?? checked.value);
-        else run.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);
+        else run.client.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);
         const own = {...options, abortSignal: signal};
         onCall?.(own);
         return last(await execute((checked ? checked.value : left) as never, own as never));

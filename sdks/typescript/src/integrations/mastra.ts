@@ -202,7 +202,7 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       const {messages} = input;
       if (input.messageList?._agentNetworkAppend) {
         const why = "`network` runs tools and workflows past hooks: `generate` and `stream` ask them";
-        run.report(why); // Its stream ends with a status alone.
+        run.client.report(why); // Its stream ends with a status alone.
         throw new HookRefusal("blocked", why);
       }
       if ("prompt" in scope) return messages;

@@ -20,9 +20,6 @@ export interface IntegrationOptions {
 /** A hook refused, or has the agent stop: `blocked` or `stopped`. */
 export class HookRefusal extends HookError {}
 
-/** The problems of each client that were reported. */
-const reported = new WeakMap<HookClient, Set<string>>();
-
 /** One run of an agent, until hooks stop it. */
 export class Run {
   readonly scope: Scope;
@@ -54,22 +51,15 @@ export class Run {
 
   /** Tells the user what hooks have to say. */
   tell(outcome: {warnings: string[]; forUser?: string; messageForUser?: string}): void {
-    this.client.reportWarnings(outcome.warnings);
+    this.client.report(...outcome.warnings);
     const text = outcome.forUser ?? outcome.messageForUser;
     if (text !== undefined) this.#onMessage(text);
-  }
-
-  /** Reports a problem, once for each client. */
-  report(problem: string): void {
-    const problems = reported.get(this.client) ?? new Set();
-    reported.set(this.client, problems);
-    if (problems.size !== problems.add(problem).size) this.client.onProblem(problem);
   }
 
   /** Reports arguments that hooks have added, and that the tool does not get: `taken` is what its schema made of those that hooks left. */
   reportLost(tool: string, given: unknown, left: unknown, taken: unknown): void {
     const lost = lostNames(given, left, taken).join(", ");
-    if (lost !== "") this.report(`hooks add arguments to the tool ${tool} that its schema does not have: ${lost}`);
+    if (lost !== "") this.client.report(`hooks add arguments to the tool ${tool} that its schema does not have: ${lost}`);
   }
 
   /**
