@@ -40,7 +40,8 @@ class HookTransport implements Transport {
   readonly #calls = new Map<RequestId, AbortController>();
   /** The requests to the server for them. */
   readonly #sent = new Map<RequestId, (response: Response) => void>();
-  /** The schemas of the server's tools that the client has heard of. */
+  /** The client's requests for lists of tools, and the schemas of those. */
+  readonly #lists = new Set<RequestId>();
   readonly #schemas = new Map<unknown, Record<string, unknown>>();
   #next = 1;
 
@@ -67,7 +68,7 @@ class HookTransport implements Transport {
     this.#inner.onmessage = (message, extra) => {
       const response = "id" in message && !("method" in message) ? this.#sent.get(message.id as RequestId) : undefined;
       if (response) return response(message as Response);
-      if ("result" in message) this.#learn(message.result);
+      if ("result" in message && this.#lists.delete(message.id)) this.#learn(message.result);
       this.onmessage?.(message, extra);
     };
     await this.#inner.start();
@@ -79,6 +80,7 @@ class HookTransport implements Transport {
       const call = this.#calls.get((message.params as {requestId: RequestId}).requestId);
       if (call) return call.abort(new Error("the client has cancelled the call"));
     }
+    if ("method" in message && "id" in message && message.method === "tools/list") this.#lists.add(message.id);
     await this.#inner.send(message, options);
   }
 
