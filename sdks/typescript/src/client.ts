@@ -19,6 +19,7 @@ import type {IncomingMessage} from "./messages.js";
 import {Fired} from "./outcome.js";
 import {readRegistration} from "./registration.js";
 import type {A3sHandler, AnyHandler, HookOptions, NativeHandler, OnlyA3sEventName, OnlyNativeEventName} from "./registration.js";
+import {shown} from "./responses.js";
 import type {Vocabulary} from "./responses.js";
 import {Session} from "./session.js";
 import {untilEnded, untilLate} from "./signals.js";
@@ -29,6 +30,9 @@ import type {TriggerOptions} from "./triggers/options.js";
 
 /** How long a server has to confirm that handlers are gone, when a client is closed. */
 const CLOSE_TIMEOUT_MS = 5_000;
+
+/** How many problems are remembered that were reported. */
+const MAX_REPORTED = 1024;
 
 const DECISIONS: readonly unknown[] = ["proceed", "ask", "retry", "block", "stop"] satisfies Fired["decision"][];
 
@@ -88,13 +92,15 @@ type A3sHook<E extends A3sEventName> = A3sHandler<E> | HookOptions<A3sHandler<E>
 type Named<H, V extends Vocabulary> = HookOptions<H, V> & {vocabulary: V};
 type During<T> = (hookId: string) => T | Promise<T>;
 
-/** The services with the one that asks the user. Nothing but `true` is a yes. */
-function withApproval(services: HostServices, approve: Approve | undefined): HostServices {
+/** The services with the one that asks the user. Nothing but `true` is a yes; `report` is told of what is no answer at all. */
+function withApproval(services: HostServices, approve: Approve | undefined, report: (problem: string) => void): HostServices {
   if (!approve) return services;
   const asked: HostService = async (question, context) => {
     const answer = await approve(question as unknown as Approval, context);
     if (answer === true) return true;
-    return isObject(answer) && typeof answer.refused === "string" ? {refused: answer.refused} : false;
+    if (isObject(answer) && typeof answer.refused === "string") return {refused: answer.refused};
+    if (answer !== false) report(`\`approve\` returned ${shown(answer)}, which refuses: its answers are true, false and {refused: "why"}`);
+    return false;
   };
   return {...services, "user.approve": asked};
 }
@@ -117,8 +123,8 @@ export class HookClient {
   readonly #over = new AbortController();
   #refusedGuard: HookRegistrationError | undefined;
   #nextRequest = 0;
-  /** An outcome's warning that `onProblem` has had: of a private server, which has the same text each time. */
-  #reported: string | undefined;
+  /** How often each problem was reported that may be so at each event. */
+  readonly #reported = new Map<string, number>();
   #closed: Promise<void> | undefined;
 
   /** @throws HookError `invalid_option`. */
@@ -131,7 +137,7 @@ export class HookClient {
     }
     const session = {
       connect: find(options),
-      hostServices: withApproval({...hostServices}, options.approve),
+      hostServices: withApproval({...hostServices}, options.approve, (problem) => this.report(problem)),
       reconnect: options.reconnect ?? {},
       helloTimeoutMs: options.helloTimeoutMs ?? 30_000,
     };
@@ -319,9 +325,19 @@ export class HookClient {
     return {...result, warnings: [warning, ...(Array.isArray(result["warnings"]) ? result["warnings"] : [])]};
   }
 
-  /** Reports the warnings of an outcome to `onProblem`, but for that of a private server, which was when it started. */
-  reportWarnings(warnings: readonly string[]): void {
-    for (const warning of warnings) if (warning !== this.#reported) this.#problem(warning);
+  /**
+   * Reports to `onProblem` what may be so at each event, such as the warnings of outcomes: a text at the first time, at the
+   * tenth, the hundredth and so on.
+   */
+  report(...problems: readonly string[]): void {
+    for (const problem of problems) {
+      const times = (this.#reported.get(problem) ?? 0) + 1;
+      this.#reported.delete(problem); // It is the youngest now.
+      this.#reported.set(problem, times);
+      const [oldest] = this.#reported.keys();
+      if (this.#reported.size > MAX_REPORTED && oldest !== undefined) this.#reported.delete(oldest);
+      if (/^10*$/.test(String(times))) this.#problem(times === 1 ? problem : `${problem} (${times} times by now)`);
+    }
   }
 
   /** Ends the hooks of a request by its id. It is answered all the same, with the error `cancelled`. */
@@ -404,7 +420,7 @@ export class HookClient {
 
   #takeWarning(): string | undefined {
     const warning = this.#session.takeWarning();
-    this.#reported ??= warning;
+    if (warning !== undefined) this.#reported.set(warning, 1); // `onProblem` was told when the server started.
     return warning;
   }
 

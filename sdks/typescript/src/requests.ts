@@ -37,6 +37,11 @@ export class Questions {
     this.#field = field;
   }
 
+  /** Whether any waits for its answer. */
+  get areWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Whether a question of that id waits, or was given up and may still be answered. */
   has(id: string): boolean {
     return this.#waiting.has(id) || this.#givenUp.has(id);
@@ -134,6 +139,11 @@ export class Questions {
 /** Questions whose answers are told by their type and order. */
 export class Replies {
   #waiting: {resolve(reply: IncomingMessage): void; reject(error: HookError): void; type: string; request: string}[] = [];
+
+  /** Whether any waits for its answer. */
+  get areWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
 
   /** Sends a message of the type `request`, and waits for the next message of a type, which answers it. */
   next(type: string, request: string, send: () => void): Promise<IncomingMessage> {

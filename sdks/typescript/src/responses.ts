@@ -73,11 +73,12 @@ function readAction(returned: Record<string, unknown>): Answer {
   }
 }
 
-function shown(value: unknown): string {
+/** A value as people are told of it. */
+export function shown(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 100)) : kindOf(value);
 }
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "an array";
-  return `a ${typeof value}`;
+  return value === undefined || value === null ? "nothing" : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
 }

@@ -12,6 +12,7 @@ import type {Connect, Link} from "./link/link.js";
 import {Outbox} from "./outbox.js";
 import {PROTOCOL, errorOf, isObject} from "./messages.js";
 import type {IncomingMessage} from "./messages.js";
+import {Pulse, SILENT_S} from "./pulse.js";
 import {Registrations, registerMessage} from "./registrations.js";
 import type {Entry} from "./registrations.js";
 import {Questions, Replies} from "./requests.js";
@@ -48,6 +49,7 @@ export class Session {
   readonly #listener: SessionListener;
   readonly #unregistering = new Map<string, (() => void)[]>();
   readonly #outbox = new Outbox();
+  #pulse: Pulse | undefined;
   /** Whether the server knows all handlers of before, so that new ones can be told. */
   #isInStep = false;
   /** Whether the server kept this client's handlers and calls over a loss. */
@@ -135,6 +137,7 @@ export class Session {
 
   /** Ends it: handlers are unregistered, calls refused, and what is asked is ended, without an answer. */
   async close(timeoutMs: number): Promise<void> {
+    this.#pulse?.end();
     if (this.#connection.link) {
       this.calls.refuseAll("the client is closed");
       const gone = Promise.all(this.registrations.all().map(({id}) => this.unregister(id)));
@@ -187,6 +190,16 @@ export class Session {
 
   #opened(link: Link): void {
     this.#warning = link.notice;
+    const list = prepare({type: "hook-list"}); // It is answered at once, and changes nothing.
+    this.#pulse = new Pulse(
+      () => this.#isWaiting(),
+      () => void this.replies.next("hook-hooks", "hook-list", () => link.send(list)).catch(() => {}),
+      () => {
+        const why = `the hook server is stuck: it has not answered for ${SILENT_S} seconds`;
+        this.#failAll(new HookConnectionError("no_answer", why));
+        link.drop(why);
+      },
+    );
     const offered = typeof link.hello["clientToken"] === "string" ? link.hello["clientToken"] : undefined;
     const before = this.#connection.clientToken;
     const hostServices = this.#hosted.offered;
@@ -200,7 +213,6 @@ export class Session {
     }
     this.#isBack = false;
     // What the server still has of this client says whether it took the token.
-    const list = prepare({type: "hook-list"});
     this.replies.next("hook-hooks", "hook-list", () => link.send(list)).then(
       (message) => {
         if (this.#connection.link !== link) return;
@@ -216,6 +228,12 @@ export class Session {
         this.#inStep(new Set());
       },
     );
+  }
+
+  /** Whether the server owes an answer. */
+  #isWaiting(): boolean {
+    const asked = [this.requests, this.replies, this.triggers].some(({areWaiting}) => areWaiting);
+    return asked || this.#unregistering.size > 0 || this.registrations.oldestUnanswered() !== undefined;
   }
 
   /** Makes the server's handlers those of this client; `own` are those that it has. */
@@ -243,6 +261,7 @@ export class Session {
   }
 
   #lost(why: string): void {
+    this.#pulse?.end();
     this.#isInStep = false;
     const error = new HookConnectionError("connection_lost", this.#closing ?? why);
     this.registrations.disconnected(error);
@@ -258,6 +277,7 @@ export class Session {
   }
 
   #take(message: IncomingMessage): void {
+    this.#pulse?.beat();
     const id = String(message["hookId"]);
     switch (message.type) {
       case "hook-bridged":

@@ -1,5 +1,8 @@
 // What tests of libraries of agents have in common: a project whose hooks do everything that hooks can, and a client of it.
 
+import {readFileSync} from "node:fs";
+import {join} from "node:path";
+
 import {HookClient} from "hook-sdk";
 
 import {engine} from "./project.mjs";
@@ -39,6 +42,7 @@ export const TOOL_HOOKS = {
     hook(answers({decision: "ask", reason: "sure?"}), "asked"),
     hook(answers({hookSpecificOutput: {tool_input: {city: "Oslo"}}}), "rewritten"),
     hook(answers({hookSpecificOutput: {tool_input: {city: 7}}}), "mistyped"),
+    hook(answers({hookSpecificOutput: {tool_input: {citty: "Oslo", at: {zipp: 1}}}}), "misspelt"),
     hook(answers({continue: false, stopReason: "enough"}), "stopping"),
   ],
   AfterTool: [
@@ -47,9 +51,12 @@ export const TOOL_HOOKS = {
   ],
 };
 
+/** What is reported of arguments that hooks add to `misspelt`. */
+export const MISSPELT = "hooks add arguments to the tool misspelt that its schema does not have: citty, at";
+
 /** A test of a library with the engine itself. `during` gets a client of a server with these hooks. */
 export function agent(name, hooks, during) {
-  engine(name, hooks, (project) => project.serve(async (socket) => {
+  engine(name, hooks, (project, t) => project.serve(async (socket) => {
     const problems = [];
     const asked = [];
     /** `approval`: the user answers no question before it resolves. */
@@ -59,9 +66,36 @@ export function agent(name, hooks, during) {
       approve: async ({reason, input}) => (asked.push(reason), await until.approval, input?.city !== "nowhere"),
     });
     try {
-      await during(client, {problems, asked, until});
+      await during(client, {problems, asked, until}, t);
     } finally {
       await client.close();
     }
   }));
+}
+
+/** A test of a library with an engine of its own, which `kill` ends while a tool runs; the client would start another one. */
+export function losing(name, during) {
+  engine(name, {}, async ({folder}) => {
+    const command = ["sh", "-c", `echo $$ >pid; exec '${process.env.HOOK_BINARY}' serve --stdio --settings settings.json`];
+    const client = new HookClient({transport: "stdio", command, project: folder, onProblem: () => {}});
+    const kill = () => {
+      const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+      process.kill(pid, "SIGKILL");
+      while (isRunning(pid));
+      return "done";
+    };
+    try {
+      await during(client, kill);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+function isRunning(pid) {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
 }

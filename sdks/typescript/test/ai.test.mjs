@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 
 import {ToolLoopAgent, generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel} from "ai";
 import {MockLanguageModelV3, convertArrayToReadableStream} from "ai/test";
-import {agentTurn} from "hook-sdk";
+import {agentTurn, callModel, executeTool} from "hook-sdk";
 import {HookRefusal, hookMiddleware, hookTools, withHooks} from "hook-sdk/ai";
 import {z} from "zod";
 
-import {ADD_END, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent} from "./agents.mjs";
+import {ADD_END, MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
 const finish = (unified) => ({unified, raw: undefined});
@@ -59,6 +59,30 @@ agent("arguments that the tool's schema does not take are the tool's error", TOO
   const {ran, output} = await called(client, "mistyped", {city: "Rome"});
   assert.deepEqual([ran, output.type], [[], "error-text"]);
   assert.match(output.value, /^hooks changed the arguments to what the tool does not take/);
+});
+
+agent("arguments that hooks add and the schema drops are reported, once, also inside of others", TOOL_HOOKS, async (client, {problems}) => {
+  for (let n = 0; n < 2; n++) assert.deepEqual((await called(client, "misspelt", {city: "Rome"})).ran, [{city: "Rome"}]);
+  assert.deepEqual(problems.splice(0), [MISSPELT]);
+  const inputSchema = z.object({city: z.string(), at: z.object({}).optional()});
+  assert.deepEqual((await called(client, "misspelt", {city: "Rome"}, {inputSchema})).ran, [{city: "Rome", at: {}}]);
+  assert.deepEqual(problems.splice(0), [`${MISSPELT}.zipp`]);
+  // What the model has given is the schema's to take as it likes.
+  const renaming = z.object({city: z.string(), citty: z.string(), at: z.object({zipp: z.number()})}).transform(({city}) => ({city}));
+  assert.deepEqual((await called(client, "misspelt", {city: "Rome", citty: "Paris", at: {zipp: 2}}, {inputSchema: renaming})).ran.length, 1);
+  assert.deepEqual(problems, []);
+});
+
+agent("a warning that each answer has is said at the first time, and at the tenth", {
+  BeforeModel: [{hooks: [{type: "command", name: "broken", command: "exit 7"}]}],
+}, async (client, {problems}) => {
+  for (let n = 1; n <= 11; n++) {
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    await generateText({...withHooks(client, {model}), prompt: "p"});
+    assert.equal(problems.length, n < 10 ? 1 : 2);
+  }
+  assert.match(problems[0], /broken/);
+  assert.equal(problems[1], `${problems[0]} (10 times by now)`);
 });
 
 agent("changed arguments that no schema checks are reported, once", TOOL_HOOKS, async (client, {problems}) => {
@@ -151,24 +175,34 @@ agent("hooks see a model that a step or a call chooses", {BeforeModel: [REDACT_R
   assert.deepEqual([ran, problems], [[], []]);
 });
 
-agent("a model, a tool or a function outside of the hooks is reported, once", {}, async (client, {problems}) => {
-  const doGenerate = [calls("free", {}), says("done")];
-  const other = () => new MockLanguageModelV3({modelId: "other", doGenerate});
-  const base = () => ({model: new MockLanguageModelV3({doGenerate}), tools: {free: tool({inputSchema: z.object({}), execute: () => 1})}});
+agent("a model or a tool that stands beside the hooks is refused before anything is called, and `prepareStep` is reported", {}, async (client, {problems}) => {
+  const ran = [];
+  const made = (more = {}) => new MockLanguageModelV3({...more, doGenerate: [calls("free", {}), says("done")]});
+  const base = () => ({model: made(), tools: {free: tool({inputSchema: z.object({}), execute: () => ran.push("free")})}});
   const run = (given) => generateText({...given, prompt: "p", stopWhen: stepCountIs(5)});
-  for (const [outside, agent] of [
-    ["`prepareStep`", () => run({...withHooks(client, base()), prepareStep: ((model) => () => ({model}))(other())})],
-    ["the model", () => run({...withHooks(client, base()), model: other()})],
-    ["the model", () => (({model, tools}) => run({...withHooks(client, {model, tools}), model}))(base())],
-    ["the model", () => new ToolLoopAgent({...withHooks(client, base()), prepareCall: (call) => ({...call, model: other()})}).generate({prompt: "p"})],
-    ["the tool free", () => run({...withHooks(client, base()), tools: base().tools})],
-    [undefined, () => run({...withHooks(client, {model: base().model}), tools: hookTools(client, base().tools)})],
-    [undefined, () => run((({model, ...given}) => ({...given, model: wrapLanguageModel({model, middleware: {}})}))(withHooks(client, base())))],
+  const other = made({modelId: "other"});
+  const own = base();
+  for (const [refusal, run_] of [
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: other})],
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: own.model})],
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: made()})],
+    [/^the model of this agent has no hooks/, () => run({...withHooks(client, own), model: "openai/gpt-5"})],
+    [/^the model of this agent has no hooks/, () => new ToolLoopAgent({...withHooks(client, own), prepareCall: (call) => ({...call, model: other})}).generate({prompt: "p"})],
+    [/^the tool free has no hooks: give it to `withHooks`/, () => run({...withHooks(client, own), tools: own.tools})],
+    [/^the tool free has no hooks/, () => run({...withHooks(client, {...own, prepareStep: () => ({model: other})}), tools: own.tools})],
+    [/^the tool free has no hooks/, () => new ToolLoopAgent({...withHooks(client, own), prepareCall: (call) => ({...call, tools: own.tools})}).generate({prompt: "p"})],
   ]) {
-    assert.equal((await agent()).text, "done");
-    const expected = outside ? [`hooks do not see ${outside} of this agent, which stands outside of \`withHooks\`: give it to \`withHooks\``] : [];
-    assert.deepEqual(problems.splice(0), expected);
+    await assert.rejects(run_, (error) => error instanceof HookRefusal && refusal.test(error.message));
+    assert.deepEqual([ran, other.doGenerateCalls.length, own.model.doGenerateCalls.length, problems], [[], 0, 0, []]);
   }
+  for (const given of [
+    {...withHooks(client, {model: base().model}), tools: hookTools(client, base().tools)},
+    withHooks(client, {...base(), model: wrapLanguageModel({model: base().model, middleware: {}})}),
+    {model: wrapLanguageModel({model: base().model, middleware: hookMiddleware(client)}), tools: base().tools},
+  ]) assert.equal((await run(given)).text, "done");
+  assert.deepEqual([ran.splice(0).length, problems], [3, []]);
+  assert.equal((await run({...withHooks(client, base()), prepareStep: () => ({model: other})})).text, "done");
+  assert.deepEqual(problems, ["hooks do not see what `prepareStep` chooses: give it to `withHooks`, and nothing in its place beside that"]);
 });
 
 agent("a model's name is refused with what to give instead", {}, async (client) => {
@@ -399,3 +433,38 @@ agent("an agent in a turn, which goes on as hooks say", {
   }
   assert.deepEqual(prompts, ["p\n\nmind the gap", "do the rest\n\nmind the gap"]);
 });
+
+for (const [what, hooks, calledFirst] of [["a tool's", TOOL_HOOKS, 1], ["the model's", blocked("BeforeModel", {continue: false, stopReason: "enough"}), 0]]) {
+  agent(`${what} stop ends the turn, whatever AfterAgent would say, and is told from an answer`, {
+    ...hooks, ...blocked("AfterAgent", {decision: "block", reason: "do the rest"}),
+  }, async (client) => {
+    const answer = calls("stopping", {});
+    const parts = [{type: "stream-start", warnings: []}, ...answer.content, {type: "finish", finishReason: answer.finishReason, usage}];
+    for (const [run, called] of [[generateText, "doGenerateCalls"], [streamText, "doStreamCalls"]]) {
+      const model = new MockLanguageModelV3({doGenerate: [answer], doStream: [{stream: convertArrayToReadableStream(parts)}]});
+      const ran = [];
+      const turn = await agentTurn(client, "p", {session: {session_id: "s"}});
+      const result = await run({...withHooks(turn, {model, tools: stopping(ran)}), prompt: turn.prompt, stopWhen: stepCountIs(5)});
+      assert.deepEqual([await result.text, await result.providerMetadata], ["enough", {hook: {stopped: "enough"}}]);
+      const end = await turn.end(await result.text);
+      assert.deepEqual([end.outcome, end.reason, ran, model[called].length], ["stopped", "enough", [], calledFirst]);
+      // Nothing is called in it any more.
+      assert.equal((await executeTool(turn, {tool_name: "free", tool_input: {}}, () => ran.push("free"))).outcome, "stopped");
+      assert.equal((await callModel(turn, "openai-chat", {messages: []}, () => ran.push("model")).finish()).outcome, "stopped");
+      assert.deepEqual(ran, []);
+    }
+  });
+}
+
+for (const run of [generateText, streamText]) {
+  losing(`an engine that is lost while a tool runs fails the run: ${run.name}`, async (client, kill) => {
+    const parts = [...calls("free", {}).content, {type: "finish", finishReason: finish("tool-calls"), usage}];
+    const model = new MockLanguageModelV3({doGenerate: [calls("free", {})], doStream: [{stream: convertArrayToReadableStream(parts)}]});
+    const tools = {free: tool({inputSchema: z.object({}), execute: kill})};
+    let failure;
+    const given = {...withHooks(client, {model, tools}), prompt: "p", stopWhen: stepCountIs(5), onError: ({error}) => void (failure = error)};
+    await Promise.resolve(run(given)).then(({text}) => text).catch((error) => (failure = error));
+    assert.equal(failure?.code, "connection_lost");
+    assert.equal(model.doGenerateCalls.length + model.doStreamCalls.length, 1);
+  });
+}

@@ -85,6 +85,14 @@ if (installed) {
     assert.equal(results[0][1], true);
   });
 
+  agent("a stop ends an agent of the Claude Agent SDK, whatever AfterAgent would say", {
+    BeforeTool: [bash({continue: false, stopReason: "enough"}, "echo stopping")],
+    AfterAgent: [bash({decision: "block", reason: "do the rest"}, "")],
+  }, async (client) => {
+    const {result, models} = await run(client, ["echo stopping", "echo never"]);
+    assert.deepEqual([models, result.terminal_reason], [1, "hook_stopped"]);
+  });
+
   agent("without an answer of the hooks the agent of the Claude Agent SDK runs no tool", TOOL_HOOKS, async (client) => {
     await client.close();
     const {results, models} = await run(client, ["echo ran"]);
@@ -100,5 +108,5 @@ test("what cannot be asked is refused in the words of each event", async () => {
   assert.equal((await ask("PreToolUse")).hookSpecificOutput.permissionDecision, "deny");
   assert.equal((await ask("PermissionRequest")).hookSpecificOutput.decision.behavior, "deny");
   assert.equal((await ask("UserPromptSubmit")).decision, "block");
-  assert.equal((await ask("Stop")).continue, false);
+  for (const event of ["PreToolUse", "PostToolUse", "Stop"]) assert.equal((await ask(event)).continue, false);
 });

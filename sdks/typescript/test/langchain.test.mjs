@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 
 import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
+import {Command, MemorySaver, interrupt} from "@langchain/langgraph";
+import {agentTurn} from "hook-sdk";
 import {hookMiddleware} from "hook-sdk/langchain";
-import {FakeToolCallingModel, createAgent, tool} from "langchain";
+import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+import {MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A model that gives these messages, and keeps what it got. */
 function scripted(...answers) {
@@ -31,7 +33,7 @@ const calls = (name, args) => new AIMessage({content: "", tool_calls: [{id: "c-1
 const says = (text) => new AIMessage(text);
 
 /** Runs an agent whose model calls a tool, and then says the end; gives what the model got for the call. */
-async function called(client, name, city) {
+async function called(client, name, city, middleware = [hookMiddleware(client)]) {
   const {model, got} = scripted(calls(name, {city}), says("done"));
   const ran = [];
   const tools = [tool(({city}) => {
@@ -39,7 +41,7 @@ async function called(client, name, city) {
     if (city === "broken") throw new RangeError("disk full");
     return `sunny in ${city}`;
   }, {name, description: "d", schema: z.object({city: z.string()})})];
-  const {messages} = await createAgent({model, tools, middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  const {messages} = await createAgent({model, tools, middleware}).invoke({messages: [new HumanMessage("p")]});
   const answer = messages.find((message) => message.getType() === "tool");
   return {ran, models: got.length, text: messages.at(-1).text, tool: answer && [answer.text, answer.status ?? "success"]};
 }
@@ -56,8 +58,31 @@ agent("tools of an agent, in all that hooks may do about them", TOOL_HOOKS, asyn
   assert.deepEqual(asked, ["sure?", "sure?"]);
 });
 
+agent("arguments that hooks add and the schema drops are reported, once", TOOL_HOOKS, async (client, {problems}) => {
+  for (let n = 0; n < 2; n++) assert.deepEqual((await called(client, "misspelt", "Rome")).ran, ["Rome"]);
+  assert.deepEqual(problems, [MISSPELT]);
+});
+
+agent("a tool of the same answer does not run after a stop, also where the user has approved it since", TOOL_HOOKS, async (client, {asked, until}) => {
+  const {model, got} = scripted(new AIMessage({content: "", tool_calls: ["stopping", "asked"].map((name) => ({id: name, name, args: {}}))}));
+  const ran = [];
+  const tools = ["stopping", "asked"].map((name) => tool(() => ran.push(name), {name, description: "d", schema: z.object({})}));
+  let stopped;
+  until.approval = new Promise((resolve) => (stopped = resolve));
+  const around = createMiddleware({name: "around", wrapToolCall: async (request, handler) => {
+    const answer = await handler(request);
+    if (request.toolCall.name === "stopping") stopped();
+    return answer;
+  }});
+  const {messages} = await createAgent({model, tools, middleware: [around, hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  assert.deepEqual([asked, ran, messages.at(-1).text, got.length], [["sure?"], [], "enough", 1]);
+});
+
 agent("a stop ends the agent: the model is not called again", TOOL_HOOKS, async (client) => {
   assert.deepEqual(await called(client, "stopping", "Rome"), {ran: [], tool: ["enough", "error"], models: 1, text: "enough"});
+  const turn = await agentTurn(client, "p");
+  await called(turn, "stopping", "Rome");
+  assert.equal((await turn.end("r")).outcome, "stopped");
 });
 
 agent("arguments that the tool's schema does not take are said to the model as the library does", TOOL_HOOKS, async (client) => {
@@ -66,8 +91,27 @@ agent("arguments that the tool's schema does not take are said to the model as t
   assert.match(text, /did not match expected schema/);
 });
 
-agent("what a tool throws is what it has thrown", TOOL_HOOKS, async (client) => {
-  await assert.rejects(called(client, "free", "broken"), /disk full/);
+agent("what a tool throws reaches the model as without hooks, and other middleware as it was thrown", TOOL_HOOKS, async (client) => {
+  const plain = await called(client, "free", "broken", []);
+  assert.match(plain.tool[0], /RangeError: disk full/);
+  assert.deepEqual(await called(client, "free", "broken"), plain);
+  const seen = [];
+  const around = createMiddleware({name: "around", wrapToolCall: (request, handler) => handler(request).catch((error) => {
+    seen.push(error.name);
+    return handler(request);
+  })});
+  const retried = await called(client, "free", "broken", [around, hookMiddleware(client)]);
+  assert.deepEqual([retried.ran, retried.tool, seen], [["broken", "broken"], plain.tool, ["RangeError"]]);
+});
+
+agent("an interrupt of a tool is the graph's, and no error for hooks to change", TOOL_HOOKS, async (client) => {
+  const {model, got} = scripted(calls("commented", {}), says("done"));
+  const tools = [tool(() => interrupt("which city?"), {name: "commented", description: "d", schema: z.object({})})];
+  const made = createAgent({model, tools, checkpointer: new MemorySaver(), middleware: [hookMiddleware(client)]});
+  const config = {configurable: {thread_id: "t"}};
+  const {__interrupt__: [{value}]} = await made.invoke({messages: [new HumanMessage("p")]}, config);
+  const {messages} = await made.invoke(new Command({resume: "Rome"}), config);
+  assert.deepEqual([value, messages.at(-2).text, got.length], ["which city?", "Rome\n\nmind the gap", 2]);
 });
 
 /** Runs an agent without tools; gives its last text and what the model got. */
@@ -149,4 +193,12 @@ agent("without an answer of the hooks nothing is called", TOOL_HOOKS, async (cli
   const {model, got} = scripted(says("done"));
   await assert.rejects(createAgent({model, tools: [], middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]}), {code: "closed"});
   assert.equal(got.length, 0);
+});
+
+losing("an engine that is lost while a tool runs fails the agent", async (client, kill) => {
+  const {model, got} = scripted(calls("free", {}));
+  const tools = [tool(kill, {name: "free", description: "d", schema: z.object({})})];
+  const invoked = createAgent({model, tools, middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  await assert.rejects(invoked, /the hook server/);
+  assert.equal(got.length, 1);
 });

@@ -14,7 +14,7 @@ import {agentTurn} from "hook-sdk";
 import {hookModel, withHooks} from "hook-sdk/mastra";
 import {z} from "zod";
 
-import {REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent} from "./agents.mjs";
+import {MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 import {folderOf, library} from "./libraries.mjs";
 
 const mastra = library("@mastra/core");
@@ -91,6 +91,11 @@ if (mastra) {
     const {ran, output} = await called(client, "mistyped", {city: "Rome"});
     assert.deepEqual(ran, []);
     assert.match(JSON.stringify(output), /expected string/);
+  });
+
+  agent("Mastra: arguments that hooks add and the schema drops are reported, once", TOOL_HOOKS, async (client, {problems}) => {
+    for (let n = 0; n < 2; n++) assert.deepEqual((await called(client, "misspelt", {city: "Rome"})).ran, [{city: "Rome"}]);
+    assert.deepEqual(problems, [MISSPELT]);
   });
 
   agent("Mastra: hooks add context to a result, also where the tool has a form of its own for the model", TOOL_HOOKS, async (client) => {
@@ -341,11 +346,42 @@ if (mastra) {
       const one = made(client, model, {free: toolOf("free", "own"), there: createTool({id: "there", description: "d", inputSchema: z.object({})})});
       const prepareStep = ({tools}) => (chosen === undefined ? {} : {tools: chosen === "kept" ? {...tools} : {...tools, [chosen]: toolOf(chosen, "foreign")}});
       const run = one.generate("p", {prepareStep});
-      if (error) await assert.rejects(run, new RegExp(`the tool ${name} of this step has no hooks`));
+      if (error) await assert.rejects(run, new RegExp(`the tool ${name} has no hooks`));
       else assert.equal((await run).text, "done");
       await (await one.stream("p", {prepareStep})).consumeStream();
       assert.deepEqual([ran, model.doGenerateCalls.length, model.doStreamCalls.length], error ? [[], 0, 0] : [["own", "own"], 2, 2]);
     }
+  });
+
+  for (const [what, hooks] of [["a tool's", TOOL_HOOKS], ["the model's", blocked("BeforeModel", {continue: false, stopReason: "enough"})]]) {
+    agent(`Mastra: ${what} stop ends the turn, whatever AfterAgent would say`, {
+      ...hooks, ...blocked("AfterAgent", {decision: "block", reason: "do the rest"}),
+    }, async (client) => {
+      const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {})]});
+      const stopping = createTool({id: "stopping", description: "d", execute: () => 1});
+      const turn = await agentTurn(client, "p");
+      const {text, tripwire, providerMetadata} = await made(turn, model, {stopping}).generate(turn.prompt);
+      assert.equal(tripwire?.reason ?? providerMetadata.hook.stopped, "enough");
+      const end = await turn.end(text);
+      assert.deepEqual([end.outcome, end.reason], ["stopped", "enough"]);
+    });
+  }
+
+  const refusing = {...TOOL_HOOKS, BeforeAgent: [{hooks: [{type: "command", command: `if grep -q '"prompt":"no"'; then echo 'not today' >&2; exit 2; fi`, failBehavior: "block"}]}]};
+  losing("Mastra: an engine that is lost while a tool runs fails the run", async (client, kill) => {
+    const model = new MockLanguageModelV3({doGenerate: [calls("free", {})]});
+    const free = createTool({id: "free", description: "d", execute: kill});
+    await assert.rejects(made(client, model, {free}).generate("p"), /the hook server/);
+    assert.equal(model.doGenerateCalls.length, 1);
+  });
+
+  agent("Mastra: a stop or a refused prompt is one line in Mastra's log, not a stack", refusing, async (client, _, t) => {
+    const model = new MockLanguageModelV3({doGenerate: [calls("stopping", {})]});
+    const logged = t.mock.method(console, "error", () => {}).mock;
+    for (const prompt of ["stop", "no"]) {
+      await made(client, model, {stopping: createTool({id: "stopping", description: "d", execute: () => 1})}).generate(prompt);
+    }
+    assert.deepEqual(logged.calls.map(({arguments: [line]}) => line.split(": ").slice(-2).join(": ")), ["hooks: enough", "hooks: not today"]);
   });
 
   agent("Mastra: an agent goes on as hooks say, and the user is told at which limit it ends", blocked("AfterAgent", {decision: "block", reason: "do the rest"}), async (client, {problems}) => {

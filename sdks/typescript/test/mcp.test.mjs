@@ -5,13 +5,14 @@ import assert from "node:assert/strict";
 import {Client} from "@modelcontextprotocol/sdk/client/index.js";
 import {InMemoryTransport} from "@modelcontextprotocol/sdk/inMemory.js";
 import {McpServer} from "@modelcontextprotocol/sdk/server/mcp.js";
+import {agentTurn} from "hook-sdk";
 import {hookTransport} from "hook-sdk/mcp";
 import {z} from "zod";
 
-import {TOOL_HOOKS, agent} from "./agents.mjs";
+import {MISSPELT, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A client of a server with these tools, whose calls are asked about. */
-async function connected(hooks, tools) {
+async function connected(hooks, tools, other = undefined) {
   const ran = [];
   const server = new McpServer({name: "weather", version: "1"});
   for (const name of tools) {
@@ -20,6 +21,7 @@ async function connected(hooks, tools) {
       ran.push(city);
       if (city === "slow") return new Promise((resolve) => signal.addEventListener("abort", () => resolve(ran.push("cancelled"))));
       if (city === "broken") throw new Error("disk full");
+      other?.();
       return {content: [{type: "text", text: `sunny in ${city}`}], ...(name === "commented" && {structuredContent: {city}})};
     });
   }
@@ -57,11 +59,26 @@ agent("a guard of MCP servers sees which server it is", {BeforeTool: [{matcher: 
   await client.close();
 });
 
-agent("a stop refuses all calls from then on", TOOL_HOOKS, async (hooks) => {
-  const {client, ran, call} = await connected(hooks, ["free", "stopping"]);
-  assert.deepEqual(await call("stopping"), {content: [text("enough")], isError: true});
-  assert.deepEqual(await call("free"), {content: [text("enough")], isError: true});
-  assert.deepEqual(ran, []);
+agent("a stop refuses all calls from then on, is told from another error, and ends a turn", {
+  ...TOOL_HOOKS, AfterAgent: [{hooks: [{type: "command", command: `echo '{"decision": "block", "reason": "do the rest"}'`}]}],
+}, async (hooks) => {
+  for (const scope of [hooks, await agentTurn(hooks, "p")]) {
+    const {client, ran, call} = await connected(scope, ["free", "stopping"]);
+    const stopped = {_meta: {"hook/stopped": "enough"}, content: [text("enough")], isError: true};
+    for (const name of ["stopping", "free"]) assert.deepEqual(await call(name), stopped);
+    assert.deepEqual(ran, []);
+    await client.close();
+    if (scope !== hooks) assert.equal((await scope.end("r")).outcome, "stopped");
+  }
+});
+
+agent("arguments that hooks add and the schema drops are reported, once, if the client has listed the tools", TOOL_HOOKS, async (hooks, {problems}) => {
+  const {client, ran, call} = await connected(hooks, ["misspelt"]);
+  await call("misspelt");
+  assert.deepEqual(problems, []);
+  await client.listTools();
+  for (let n = 0; n < 2; n++) await call("misspelt");
+  assert.deepEqual([ran, problems], [["Rome", "Rome", "Rome"], [MISSPELT]]);
   await client.close();
 });
 
@@ -89,5 +106,13 @@ agent("without an answer of the hooks no tool is called", TOOL_HOOKS, async (hoo
   const {content, isError} = await call("free");
   assert.deepEqual([ran, isError], [[], true]);
   assert.match(content[0].text, /could not be asked/);
+  await client.close();
+});
+
+losing("a result that hooks could not be asked about is refused, and the model is told that the tool ran", async (hooks, kill) => {
+  const {client, call} = await connected(hooks, ["free"], kill);
+  const {content, isError} = await call("free");
+  assert.equal(isError, true);
+  assert.match(content[0].text, /about its result, and it may have done its work/);
   await client.close();
 });

@@ -99,6 +99,7 @@ export class Connection {
       else this.send({type: "hook-error", request: type, error: {code: "unknown_token", message: "register again"}});
     }
     this.said.push(message);
+    if (this.server.isStuck) return;
     if (this.server.isOld && type.startsWith("hook-re")) {
       const error = {code: "invalid_request", message: "field `type`: found hook-register"};
       return this.send({type: "hook-execution-response", correlationId: "made-up", success: false, error});
@@ -127,6 +128,8 @@ export class ScriptedServer {
   hasGrace = true;
   /** Whether it is one that knows neither registrations nor hook-reload. */
   isOld = false;
+  /** Whether it answers nothing, and keeps its connections. */
+  isStuck = false;
   /** More fields of the greeting. */
   hello = {};
   refuses = () => undefined;

@@ -150,8 +150,9 @@ test("a server that is lost while the tool runs is a refusal, and the tool is ca
   void ask("tool.run", {tool_input: {}});
   await tool.started;
   connection.drop();
-  const {outcome: kind, ran, error} = await outcome;
+  const {outcome: kind, ran, error, result} = await outcome;
   assert.deepEqual([kind, ran, error.code], ["blocked", true, "connection_lost"]);
+  assert.match(result.error, /could not be asked about its result, and it may have done its work/);
   assert.equal((await tool.aborted).code, "cancelled");
 }));
 
@@ -235,13 +236,15 @@ test("a client that is closed refuses what runs", () => withClient(async ({serve
 }));
 
 test("nothing but `true` approves", async () => {
-  for (const [answer, result] of [
-    [true, true], [false, false], [{refused: "no"}, {refused: "no"}], ["yes", false], [undefined, false],
+  for (const [answer, result, problem = "none"] of [
+    [true, true], [false, false], [{refused: "no"}, {refused: "no"}], ["yes", false, '"yes"'], [1, false, "a number"], [undefined, false, "nothing"],
   ]) {
-    await withClient(async ({server, client}) => {
+    await withClient(async ({server, client, problems}) => {
       const {ask, connection} = await begun(server, () => executeTool(client, CALL, never));
       assert.deepEqual((await connection.next("hook-hello")).hostServices, ["user.approve"]);
       assert.deepEqual((await ask("user.approve", {eventName: "BeforeTool", subject: "a", reason: "sure?"})).result, result);
+      problems.push("`approve` returned none");
+      assert.equal((await problems.next()).split(",")[0], `\`approve\` returned ${problem}`);
     }, {approve: () => answer});
   }
 });
@@ -380,6 +383,32 @@ test("a turn goes on as hooks say, and takes along what runs in it", () => withC
   connection.send({type: "hook-trigger-result", triggerId, result: {outcome: "continue", prompt: "the rest"}});
   assert.deepEqual(await ended, {outcome: "continue", prompt: "the rest", warnings: []});
 }));
+
+for (const [what, begin] of [
+  ["a tool", (turn) => executeTool(turn, CALL, never)], ["a model", (turn) => callModel(turn, "genai", {}, never).finish()],
+]) {
+  test(`a stop of ${what} ends the turn: nothing is called in it any more, and its end is not asked about`, () => withClient(async ({server, client}) => {
+    const {outcome, end, connection} = await begun(server, () => agentTurn(client, "p"));
+    end({outcome: "proceed", prompt: "p"});
+    const turn = await outcome;
+    const stopped = begin(turn);
+    const waiting = executeTool(turn, CALL, never);
+    const [{triggerId}, other] = [await connection.next("hook-trigger"), await connection.next("hook-trigger")];
+    const result = {llmContent: "enough", error: "enough"};
+    connection.send({type: "hook-trigger-result", triggerId, result: {outcome: "stopped", reason: "enough", ran: false, result}});
+    assert.equal((await stopped).outcome, "stopped");
+    // What hooks allow after that does not run.
+    connection.send({type: "hook-host-call", hostCallId: "1", triggerId: other.triggerId, method: "tool.run", params: {tool_input: {}}});
+    assert.equal((await connection.next("hook-host-result")).error.code, "stopped");
+    connection.send({type: "hook-trigger-result", triggerId: other.triggerId, result: {outcome: "ran", result}});
+    for (const call of [() => waiting, () => executeTool(turn, CALL, never), () => callModel(turn, "genai", {}, never).finish(), () => turn.end("r")]) {
+      const {outcome, reason} = await call();
+      assert.deepEqual([outcome, reason], ["stopped", "enough"]);
+    }
+    connection.said.push({type: "end"});
+    assert.equal((await connection.said.next()).type, "end"); // The server was asked nothing more.
+  }));
+}
 
 test("many calls in a turn, which its end cancels, are no leak to Node", () => withClient(async ({server, client}) => {
   const warnings = [];

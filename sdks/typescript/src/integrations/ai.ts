@@ -7,7 +7,7 @@ import {HookValueError} from "../errors.js";
 import type {Scope} from "../triggers/scope.js";
 import {loneMiddleware, middlewareOf} from "./language-model.js";
 import type {Model, StreamOptions} from "./language-model.js";
-import {toolsOf} from "./language-tools.js";
+import {refusingTools, toolsOf} from "./language-tools.js";
 import type {ToolLibrary} from "./language-tools.js";
 import {HookRefusal, Run} from "./shared.js";
 import type {IntegrationOptions} from "./shared.js";
@@ -36,35 +36,35 @@ export interface HookedAgent<T extends ToolSet> {
   experimental_onStepStart: (step: any) => any;
 }
 
+/** The remedy for a part of an agent that stands beside `withHooks`, where hooks do not see it. */
+const REMEDY = "give it to `withHooks`, and nothing in its place beside that";
+
 /** The models, tools and functions that hooks were put around. */
 const ORIGINALS = new WeakMap<object, object>();
 
 /**
  * The model and the tools of an agent, with hooks around them: `generateText({...withHooks(client, {model, tools}), prompt})`.
  * Made for each run, but for a `ToolLoopAgent`, of which each call is a run of its own. Once a hook has had the agent stop,
- * nothing of its run is called any more: the model's answer is the reason, and after that a `HookRefusal`.
+ * nothing of its run is called any more: the model's answer is the reason, and after that a `HookRefusal`. A run with a model
+ * or a tool that stands beside it fails with one, too, before the model is called.
  *
  * @throws HookValueError where `model` is a name.
  */
 export function withHooks<T extends ToolSet = {}>(scope: Scope, agent: AiAgent<T>, options: AiOptions = {}): HookedAgent<T> {
   const {client} = "client" in scope ? scope : {client: scope};
-  const reported = new Set<string>();
-  const outside = (what: string) => {
-    if (reported.size === reported.add(what).size) return;
-    client.onProblem(`hooks do not see ${what} of this agent, which stands outside of \`withHooks\`: give it to \`withHooks\``);
-  };
   let wasPrepared = false;
   const hooked = (given: AiAgent<T>): Omit<HookedAgent<T>, "prepareCall" | "experimental_onStepStart"> => {
     const run = newRun(scope, options);
+    const middleware = refusingTools(middlewareOf(run, options), REMEDY);
     const prepareStep = given.prepareStep && originalOf(given.prepareStep);
     return {
-      model: hookedModel(run, given.model, options),
+      model: hookedModel(given.model, middleware),
       tools: hookedTools(run, given.tools),
       prepareStep: keepOriginal(async (step) => {
         wasPrepared = true;
-        if (isForeign(step.model, originalOf(given.model))) outside("the model");
+        if (step.model !== undefined && !ORIGINALS.has(Object(step.model))) throw new HookRefusal("blocked", `the model of this agent has no hooks: ${REMEDY}`);
         const prepared = await prepareStep?.(step);
-        return prepared?.model === undefined ? prepared : {...prepared, model: hookedModel(run, prepared.model as Model, options)};
+        return prepared?.model === undefined ? prepared : {...prepared, model: hookedModel(prepared.model as Model, middleware)};
       }, prepareStep ?? nothing),
     };
   };
@@ -75,28 +75,21 @@ export function withHooks<T extends ToolSet = {}>(scope: Scope, agent: AiAgent<T
       const prepared = (await agent.prepareCall?.(call)) ?? call;
       return {...prepared, ...hooked({...call, ...prepared})};
     },
-    experimental_onStepStart: (step: {tools?: ToolSet}) => {
-      if (!wasPrepared) outside("`prepareStep`"); // Such a function is called instead of that above.
-      for (const [name, {execute}] of Object.entries(step.tools ?? {})) if (execute && !ORIGINALS.has(execute)) outside(`the tool ${name}`);
+    experimental_onStepStart: (step: unknown) => {
+      // Another function is called instead of that above. What this one throws the AI SDK swallows.
+      if (!wasPrepared) client.report(`hooks do not see what \`prepareStep\` chooses: ${REMEDY}`);
       return agent.experimental_onStepStart?.(step);
     },
   };
 }
 
-/** Returns `true` for a model without hooks. One that others have wrapped around that with hooks has the names of the original. */
-function isForeign(model: Model | string | undefined, original: Model): boolean {
-  if (typeof model !== "object") return model !== undefined;
-  if (ORIGINALS.has(model)) return false;
-  return model === original || model.modelId !== original.modelId || model.provider !== original.provider;
-}
-
-/** Returns the model with the hooks of a run. */
-function hookedModel(run: Run, given: Model | string, options: AiOptions): Model {
+/** Returns the model with hooks. */
+function hookedModel(given: Model | string, middleware: LanguageModelMiddleware): Model {
   if (typeof given === "string") {
     throw new HookValueError(`hooks cannot be put around the name ${JSON.stringify(given)}: \`model\` is a model object, such as \`gateway(${JSON.stringify(given)})\` of \`ai\``);
   }
   const model = originalOf(given);
-  return keepOriginal(wrapLanguageModel({model: model as never, middleware: middlewareOf(run, options)}) as Model, model);
+  return keepOriginal(wrapLanguageModel({model: model as never, middleware}) as Model, model);
 }
 
 function hookedTools<T extends ToolSet>(run: Run, given: T | undefined): T {
@@ -104,7 +97,6 @@ function hookedTools<T extends ToolSet>(run: Run, given: T | undefined): T {
   const tools = toolsOf(run, Object.fromEntries(originals), LIBRARY);
   for (const [name, tool] of originals) {
     keepOriginal(tools[name]!, tool);
-    if (tools[name]!.execute) keepOriginal(tools[name]!.execute, tool.execute!);
   }
   return tools as T;
 }

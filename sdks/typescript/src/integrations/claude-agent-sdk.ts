@@ -24,8 +24,9 @@ interface Matcher {
   timeout: number;
 }
 
-/** The time for hooks, in seconds, as Claude Code gives its own. */
+/** The time for hooks, in seconds, as Claude Code gives its own. What it gives up on, it goes on with: the answer comes before. */
 const TIMEOUT = 600;
+const DEADLINE_MS = (TIMEOUT - 10) * 1000;
 
 /**
  * The `hooks` of a query: `query({prompt, options: {hooks: claudeHooks(client)}})`. Other ones go beside them:
@@ -36,17 +37,18 @@ export function claudeHooks(client: HookClient): Record<ClaudeEvent, Matcher[]> 
   const ask = async (input: {hook_event_name: string}, _: string | undefined, {signal}: {signal: AbortSignal}): Promise<Answer> => {
     const event = input.hook_event_name as ClaudeEvent;
     try {
-      const {stdout, stderr, exitCode, warnings} = await client.bridge("claude", event, input, {signal});
-      client.reportWarnings(warnings);
+      const {stdout, stderr, exitCode, warnings} = await client.bridge("claude", event, input, {signal, deadlineMs: DEADLINE_MS});
+      client.report(...warnings);
       if (exitCode === 2) return refusal(event, stderr.trim());
       if (stderr !== "") client.onProblem(stderr.trim());
-      if (exitCode !== 0) return refusal(event, `hooks could not be asked (${exitCode}): ${stderr.trim()}`);
+      if (exitCode !== 0) throw new Error(`exit code ${exitCode}: ${stderr.trim()}`);
       const answer: unknown = stdout.trim() === "" ? {} : JSON.parse(stdout);
       if (!isObject(answer)) throw new Error(`the engine's answer is ${typeof answer}`);
       return answer;
     } catch (error) {
-      // What throws here lets the agent go on.
-      return refusal(event, `hooks could not be asked: ${textOf(error)}`);
+      // What throws here lets the agent go on. A tool may have run already, whose result it would go on with.
+      const why = `hooks could not be asked: ${textOf(error)}`;
+      return {...refusal(event, why), continue: false, stopReason: why};
     }
   };
   return Object.fromEntries(EVENTS.map((event) => [event, [{hooks: [ask], timeout: TIMEOUT}]])) as unknown as Record<ClaudeEvent, Matcher[]>;

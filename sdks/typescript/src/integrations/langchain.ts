@@ -2,7 +2,7 @@
 
 import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
 import type {BaseMessage} from "@langchain/core/messages";
-import {createMiddleware} from "langchain";
+import {ToolInvocationError, createMiddleware} from "langchain";
 
 import {HookError} from "../errors.js";
 import {agentTurn, endTurn} from "../triggers/agent.js";
@@ -13,7 +13,7 @@ import {executeTool} from "../triggers/tool.js";
 import type {ToolResult} from "../triggers/tool.js";
 import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts} from "./chat.js";
 import type {ChatRequest} from "./chat.js";
-import {HookRefusal, Run, promptOf} from "./shared.js";
+import {HookRefusal, Run, ownScope, promptOf} from "./shared.js";
 import type {IntegrationOptions} from "./shared.js";
 
 export {HookRefusal};
@@ -29,6 +29,8 @@ const CONTEXT = "hook_context";
  */
 export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
   const run = new Run(scope, options, "langchain", [1]);
+  /** The scopes of answers whose tools run at the same time: where hooks stop the agent at one, no other begins. */
+  const scopes = new WeakMap<BaseMessage, Scope>();
   return createMiddleware({
     name: "HookMiddleware",
     beforeAgent: {
@@ -71,12 +73,22 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
     wrapToolCall: async (request, handler) => {
       const {id = "", name, args} = request.toolCall;
       const call = {tool_name: name, tool_input: args, tool_call_id: id};
-      const outcome = await executeTool(run.scope, call, async (input) => {
-        const returned = await handler({...request, toolCall: {...request.toolCall, args: input}});
+      const answer = request.state.messages.findLast((message) => message.getType() === "ai");
+      const scope = (answer && scopes.get(answer)) ?? ownScope(run.scope);
+      if (answer) scopes.set(answer, scope);
+      let signal: unknown;
+      const outcome = await executeTool(scope, call, async (input) => {
+        run.reportLost(name, args, input, await takenBy(request.tool, input));
+        const returned = await Promise.resolve(handler({...request, toolCall: {...request.toolCall, args: input}})).catch((thrown: unknown) => {
+          if (isSignal(thrown)) signal = thrown;
+          throw thrown;
+        });
         return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
       }, optionsOf(request.runtime));
       run.tell(outcome);
-      if (outcome.outcome === "ran" && "thrown" in outcome) throw outcome.thrown;
+      if (outcome.error) throw outcome.error;
+      if (signal !== undefined) throw signal;
+      if (outcome.outcome === "ran" && "thrown" in outcome) throw errorOf(outcome.thrown, request.toolCall);
       if (outcome.outcome === "ran" && outcome.value) return outcome.value.message;
       const {llmContent, error} = outcome.result;
       const isStop = outcome.outcome === "stopped";
@@ -102,6 +114,27 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       },
     },
   });
+}
+
+/** Returns `true` for what is thrown to leave the graph, such as an interrupt: it is no error, and not the hooks' to change. */
+function isSignal(thrown: unknown): boolean {
+  return typeof thrown === "object" && thrown !== null && "is_bubble_up" in thrown && thrown.is_bubble_up === true;
+}
+
+/**
+ * Returns a tool's error as one that its model gets, in the words of an agent without middleware. Any other error that leaves a
+ * middleware ends the agent.
+ */
+function errorOf(thrown: unknown, call: ConstructorParameters<typeof ToolInvocationError>[1]): Error {
+  if (ToolInvocationError.isInstance(thrown)) return thrown as Error;
+  const {name} = thrown instanceof Error ? thrown : new Error();
+  return Object.assign(new ToolInvocationError(thrown, call), {message: `${String(thrown)}\n Please fix your mistakes.`, name, cause: thrown});
+}
+
+/** Resolves with arguments as the schema of a tool takes them, where that says so. */
+async function takenBy(tool: unknown, given: unknown): Promise<unknown> {
+  const {"~standard": schema} = Object((tool as {schema?: unknown} | undefined)?.schema) as {"~standard"?: {validate(given: unknown): unknown}};
+  return ((await schema?.validate(given)) as {value?: unknown} | undefined)?.value;
 }
 
 function optionsOf(runtime: {signal?: AbortSignal; configurable?: {thread_id?: string}}): TriggerOptions {

@@ -37,7 +37,7 @@ export function middlewareOf(run: Run, {chunks = "each"}: StreamOptions): Langua
     specificationVersion: "v3",
     wrapGenerate: async ({model, params}) => {
       const last = run.lastAnswer();
-      if (last !== undefined) return synthetic(model, last);
+      if (last !== undefined) return synthetic(model, last, last);
       let result: GenerateResult | undefined;
       const request = toRequest(model, params);
       const answer = callModel(run.scope, "openai-chat", request, async (given, {signal}) => {
@@ -48,12 +48,12 @@ export function middlewareOf(run: Run, {chunks = "each"}: StreamOptions): Langua
         throw ownReason(error, params);
       });
       const response = settled(run, outcome);
-      if (outcome.outcome !== "called" || !result) return synthetic(model, response);
+      if (outcome.outcome !== "called" || !result) return synthetic(model, response, stopOf(outcome));
       return withText(result, readCompletion(response).text);
     },
     wrapStream: async ({model, params}) => {
       const last = run.lastAnswer();
-      if (last !== undefined) return {stream: ReadableStream.from(syntheticParts(model, last))};
+      if (last !== undefined) return {stream: ReadableStream.from(syntheticParts(model, last, last))};
       return streamed(run, model, params, chunks);
     },
   };
@@ -91,10 +91,7 @@ class UnkeptContext extends ModelContext {
  */
 function settled(run: Run, outcome: ModelOutcome): Record<string, unknown> {
   run.tell(outcome);
-  if (outcome.outcome === "stopped") {
-    run.stopped = outcome.reason;
-    run.isOver = true; // Nothing of the answer is left.
-  }
+  if (outcome.outcome === "stopped") run.isOver = true; // Nothing of the answer is left.
   if (outcome.error) throw outcome.error;
   if (outcome.outcome === "interrupted") throw outcome.cause ?? new HookError("interrupted", "the model's answer broke off");
   if (outcome.response && (run.answersRefusals || !("reason" in outcome))) return outcome.response;
@@ -104,6 +101,10 @@ function settled(run: Run, outcome: ModelOutcome): Record<string, unknown> {
 /** The error of a call, which is the abort's own reason where the caller has aborted it. */
 function ownReason(error: unknown, {abortSignal}: CallOptions): unknown {
   return abortSignal?.aborted && error instanceof HookError && isCancelled(error) ? abortSignal.reason : error;
+}
+
+function stopOf(outcome: ModelOutcome): string | undefined {
+  return outcome.outcome === "stopped" ? outcome.reason : undefined;
 }
 
 /** Whether a part may have something run here, or end the answer: it waits, with all after it, for what hooks say to the whole. */
@@ -128,23 +129,22 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
     }
   }, {chunks, ...(params.abortSignal && {signal: params.abortSignal})});
   const open = new Set<string>();
-  function* instead(response: Record<string, unknown>): Generator<StreamPart> {
+  function* instead(response: Record<string, unknown>, stopped?: string): Generator<StreamPart> {
     for (const id of open) yield {type: "text-end", id};
-    yield* syntheticParts(model, response);
+    yield* syntheticParts(model, response, stopped);
   }
   async function* shown(): AsyncGenerator<StreamPart> {
     const held: StreamPart[] = [];
     let text = "";
-    let isReplaced = false;
+    let replacement: Record<string, unknown> | undefined;
     for await (const {chunk, complete} of answer) {
       if (complete) {
-        isReplaced = true;
-        yield* instead(complete);
+        replacement = complete;
         continue;
       }
       const part = parts[chunk.hook_sdk ?? -1];
       // What the provider has sent has what hooks have taken away.
-      if (!part || isReplaced || (part.type === "raw" && !own.has(chunk))) continue;
+      if (!part || replacement || (part.type === "raw" && !own.has(chunk))) continue;
       const left = part.type === "text-delta" ? {...part, delta: chunk.choices[0]?.delta.content ?? ""} : part;
       if (left.type === "text-delta") text += left.delta;
       if (held.length > 0 || isHeldBack(left)) {
@@ -157,10 +157,10 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
     }
     const outcome = await answer.finish();
     const response = settled(run, outcome);
-    if (isReplaced) return;
+    if (replacement) return yield* instead(replacement, stopOf(outcome));
     if (outcome.outcome === "blocked" || outcome.outcome === "stopped") {
       if (text !== "") throw new HookRefusal(outcome.outcome, outcome.reason);
-      return yield* instead(response);
+      return yield* instead(response, stopOf(outcome));
     }
     const {text: whole} = readCompletion(response);
     // The agent's history is made of what was shown, and cannot be changed any more.
@@ -292,8 +292,11 @@ function usageOf(usage: GenerateResult["usage"]): object {
   return toUsage(countsOf(usage));
 }
 
-/** An answer of a hook's, or the reason of a refusal, as the model would give it. */
-function synthetic(model: Model, response: Record<string, unknown> | string): GenerateResult {
+/**
+ * An answer of a hook's, or the reason of a refusal, as the model would give it. A hook's reason to stop the agent is beside it,
+ * where a provider says what only it knows: the text alone may be a model's.
+ */
+function synthetic(model: Model, response: Record<string, unknown> | string, stopped?: string): GenerateResult {
   const {text, calls, finish} = typeof response === "string" ? {text: response, calls: [], finish: "stop"} : readCompletion(response);
   const none = {total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0};
   const usage = (model.specificationVersion as string) === "v2" ? {inputTokens: 0, outputTokens: 0, totalTokens: 0} : {inputTokens: none, outputTokens: none};
@@ -305,17 +308,18 @@ function synthetic(model: Model, response: Record<string, unknown> | string): Ge
     finishReason: fromFinish(model, finish),
     usage: usage as GenerateResult["usage"],
     warnings: [],
+    ...(stopped !== undefined && {providerMetadata: {hook: {stopped}}}),
   };
 }
 
-function* syntheticParts(model: Model, response: Record<string, unknown> | string): Generator<StreamPart> {
-  const {content, finishReason, usage} = synthetic(model, response);
+function* syntheticParts(model: Model, response: Record<string, unknown> | string, stopped?: string): Generator<StreamPart> {
+  const {content, finishReason, usage, providerMetadata} = synthetic(model, response, stopped);
   yield {type: "stream-start", warnings: []};
   for (const part of content) {
     if (part.type === "text") yield* textParts(part.text);
     else yield part as StreamPart;
   }
-  yield {type: "finish", finishReason, usage};
+  yield {type: "finish", finishReason, usage, ...(providerMetadata && {providerMetadata})};
 }
 
 function* textParts(delta: string): Generator<StreamPart> {

@@ -10,7 +10,7 @@ import {agentTurn} from "../triggers/agent.js";
 import type {Scope} from "../triggers/scope.js";
 import {loneMiddleware, middlewareOf} from "./language-model.js";
 import type {Model, StreamOptions} from "./language-model.js";
-import {toolsOf} from "./language-tools.js";
+import {isMarked, marked, refusingTools, toolsOf} from "./language-tools.js";
 import type {LanguageTool, ToolLibrary} from "./language-tools.js";
 import {HookRefusal, Run, promptOf} from "./shared.js";
 
@@ -18,15 +18,6 @@ export {HookRefusal};
 
 /** Options for an agent of Mastra. */
 export type MastraOptions = StreamOptions;
-
-/** The `supportedUrls` of models and the `providerOptions` of tools with hooks: Mastra copies both, and keeps these. */
-const HOOKED = new WeakSet<object>();
-
-function marked<V extends object>(value: V | undefined): V {
-  const own = {...value} as V;
-  HOOKED.add(own);
-  return own;
-}
 
 /** The models that hooks were put around, by the calls of theirs that ask them. */
 const ORIGINALS = new WeakMap<Model["doGenerate"], Model>();
@@ -53,8 +44,9 @@ interface Memory {
   getMergedThreadConfig(config: unknown): {generateTitle?: boolean | {model?: unknown}};
 }
 
+/** A tool, as processors get it. */
 interface StepTool extends LanguageTool {
-  providerOptions?: object;
+  parameters?: {validate?(given: unknown): {value?: unknown} | Promise<{value?: unknown}>};
 }
 
 /** A call of a tool, as Mastra's own hooks see it. */
@@ -188,11 +180,20 @@ function newRun(scope: Scope, options: MastraOptions): Run {
   return Run.ofItsOwn(scope, options, "@mastra/core", [1]);
 }
 
+/** Ends the run with a reason. Mastra logs the stack of that as of a failure, so it has only a line. */
+function abort(step: Step, reason: string): never {
+  try {
+    return step.abort(reason);
+  } catch (tripwire) {
+    throw Object.assign(tripwire as Error, {stack: `hooks: ${reason}`});
+  }
+}
+
 function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object>) {
   const runOf = ({state}: Step) => (state["hooks"] ??= newRun(scope, options)) as Run;
   // A tool of Mastra checks its arguments itself, and says to the model what is wrong with them.
-  const library: ToolLibrary<LanguageTool> = {
-    validated: async (_, value) => ({value}), outputOf: (output) => output, onCall: (given) => void asked.add(given),
+  const library: ToolLibrary<StepTool> = {
+    validated: async ({parameters}, value) => ({value, taken: (await parameters?.validate?.(value))?.value}), outputOf: (output) => output, onCall: (given) => void asked.add(given),
   };
   return {
     id: "hooks",
@@ -201,7 +202,7 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       const {messages} = input;
       if (input.messageList?._agentNetworkAppend) {
         const why = "`network` runs tools and workflows past hooks: `generate` and `stream` ask them";
-        run.report(why); // Its stream ends with a status alone.
+        run.client.report(why); // Its stream ends with a status alone.
         throw new HookRefusal("blocked", why);
       }
       if ("prompt" in scope) return messages;
@@ -212,7 +213,7 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
       const turn = await agentTurn(run.scope, prompt, {...(input.abortSignal && {signal: input.abortSignal})});
       run.tell(turn);
       if (turn.error) throw turn.error;
-      if (turn.outcome !== "proceed") return input.abort(turn.reason);
+      if (turn.outcome !== "proceed") return abort(input, turn.reason);
       const given = promptOf(turn);
       if (given === prompt) return messages;
       const left = [{type: "text", text: at < 0 ? given.trimStart() : given}, ...parts.filter((part) => !texts.includes(part))];
@@ -222,19 +223,19 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
     },
     async processInputStep(step: Step & {model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}}) {
       const run = runOf(step);
-      if (run.stopped !== undefined) return step.abort(run.stopped);
+      if (run.stopped !== undefined) return abort(step, run.stopped);
       const own = step.structuredOutput?.model;
       if (own && !(isModel(own) && ORIGINALS.has(own.doGenerate))) {
         throw new HookRefusal("blocked", "the model of `structuredOutput` has no hooks: leave it to the agent's own, or give it `hookModel(client, model)`");
       }
-      const tools = Object.entries(toolsOf<StepTool>(run, step.tools ?? {}, library)).map(([name, tool]) => [name, {...tool, providerOptions: marked(tool.providerOptions)}]);
       return {
+        // Mastra copies a model, and keeps its `supportedUrls`.
         model: hookedModel(run, step.model, marked(await step.model.supportedUrls), options, asked),
-        ...(step.tools && {tools: Object.fromEntries(tools) as Record<string, StepTool>}),
+        ...(step.tools && {tools: toolsOf(run, step.tools, library)}),
       };
     },
     processLLMRequest({model}: {model: Model}) {
-      if (!HOOKED.has(model.supportedUrls)) throw new HookRefusal("blocked", `the model ${model.modelId} of this step has no hooks: \`prepareStep\` must choose none`);
+      if (!isMarked(model.supportedUrls)) throw new HookRefusal("blocked", `the model ${model.modelId} of this step has no hooks: \`prepareStep\` must choose none`);
     },
   };
 }
@@ -246,13 +247,5 @@ function hookedModel(run: Run, model: Model, supportedUrls: Record<string, RegEx
     wrapGenerate: async ({doGenerate}) => ASKED.run(asked, doGenerate),
     wrapStream: async ({doStream}) => ASKED.run(asked, doStream),
   })};
-  const check = ({tools}: Parameters<Model["doGenerate"]>[0]) => {
-    const foreign = tools?.find((tool) => tool.type === "function" && !HOOKED.has(Object(tool.providerOptions) as object));
-    if (foreign) throw new HookRefusal("blocked", `the tool ${foreign.name} of this step has no hooks: \`prepareStep\` must bring none`);
-  };
-  const {wrapGenerate, wrapStream} = middlewareOf(run, options);
-  return {...own, ...callsOf(original, {
-    wrapGenerate: async (call) => (check(call.params), wrapGenerate!(call)),
-    wrapStream: async (call) => (check(call.params), wrapStream!(call)),
-  })};
+  return {...own, ...callsOf(original, refusingTools(middlewareOf(run, options), "`prepareStep` must bring none"))};
 }

@@ -21,10 +21,10 @@ export interface McpOptions extends IntegrationOptions {
 
 /**
  * A transport with hooks around the calls of tools: `await client.connect(hookTransport(hooks, transport, {server_name: "github"}))`.
- * A refused call is answered with the reason, as a tool's error.
+ * A refused call is answered with the reason, as a tool's error; where hooks have had the agent stop, `_meta["hook/stopped"]` has it.
  */
 export function hookTransport(scope: Scope, transport: Transport, options: McpOptions): Transport {
-  return new HookTransport(new Run(scope, options, "@modelcontextprotocol/sdk", [1]), transport, options);
+  return new HookTransport(Run.ofItsOwn(scope, options, "@modelcontextprotocol/sdk", [1]), transport, options);
 }
 
 type Response = JSONRPCMessage & {id: RequestId; result?: Record<string, unknown>; error?: {code: number; message: string}};
@@ -40,6 +40,9 @@ class HookTransport implements Transport {
   readonly #calls = new Map<RequestId, AbortController>();
   /** The requests to the server for them. */
   readonly #sent = new Map<RequestId, (response: Response) => void>();
+  /** The client's requests for lists of tools, and the schemas of those. */
+  readonly #lists = new Set<RequestId>();
+  readonly #schemas = new Map<unknown, Record<string, unknown>>();
   #next = 1;
 
   constructor(run: Run, inner: Transport, {server_name, server_uri}: McpOptions) {
@@ -65,6 +68,7 @@ class HookTransport implements Transport {
     this.#inner.onmessage = (message, extra) => {
       const response = "id" in message && !("method" in message) ? this.#sent.get(message.id as RequestId) : undefined;
       if (response) return response(message as Response);
+      if ("result" in message && this.#lists.delete(message.id)) this.#learn(message.result);
       this.onmessage?.(message, extra);
     };
     await this.#inner.start();
@@ -76,6 +80,7 @@ class HookTransport implements Transport {
       const call = this.#calls.get((message.params as {requestId: RequestId}).requestId);
       if (call) return call.abort(new Error("the client has cancelled the call"));
     }
+    if ("method" in message && "id" in message && message.method === "tools/list") this.#lists.add(message.id);
     await this.#inner.send(message, options);
   }
 
@@ -96,11 +101,11 @@ class HookTransport implements Transport {
     let last: Response | undefined;
     let message: object;
     try {
-      this.#run.check();
       const {name, arguments: given} = params as {name?: unknown; arguments?: Record<string, unknown>};
       const call = {tool_name: String(name), tool_input: given ?? {}, tool_call_id: String(id), mcp_context: this.#server};
       const outcome = await executeTool(this.#run.scope, call, async (input, {signal}) => {
         last = undefined;
+        this.#run.reportLost(call.tool_name, call.tool_input, input, this.#named(name, input));
         const response = await this.#ask({...request, params: {...params, arguments: input}}, options, signal);
         last = response;
         if (response.error) throw new Error(response.error.message);
@@ -116,10 +121,24 @@ class HookTransport implements Transport {
       }
     } catch (error) {
       if (abort.signal.aborted) return void this.#calls.delete(id); // The client has given it up.
-      message = {result: {content: [{type: "text", text: error instanceof HookRefusal ? error.message : textOf(error)}], isError: true}};
+      const stopped = error instanceof HookRefusal && error.code === "stopped" && {_meta: {"hook/stopped": error.message}};
+      message = {result: {...stopped, content: [{type: "text", text: textOf(error)}], isError: true}};
     }
     this.#calls.delete(id);
     this.onmessage?.({jsonrpc: "2.0", ...message, id} as JSONRPCMessage);
+  }
+
+  /** Keeps what a list of tools says. */
+  #learn({tools}: Record<string, unknown>): void {
+    if (!Array.isArray(tools)) return;
+    for (const {name, inputSchema} of tools.filter(isObject)) if (isObject(inputSchema)) this.#schemas.set(name, inputSchema);
+  }
+
+  /** Returns the arguments that a tool's schema names, if it allows no others: servers drop those, and do not say so. */
+  #named(tool: unknown, input: Record<string, unknown>): unknown {
+    const {properties, additionalProperties = false, patternProperties} = this.#schemas.get(tool) ?? {};
+    if (!isObject(properties) || additionalProperties !== false || patternProperties !== undefined) return undefined;
+    return Object.fromEntries(Object.entries(input).filter(([name]) => Object.hasOwn(properties, name)));
   }
 
   /** Sends a request by an id of its own, since hooks may have it sent again. */

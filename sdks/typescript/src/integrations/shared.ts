@@ -6,8 +6,9 @@ import {join} from "node:path";
 
 import type {HookClient} from "../client.js";
 import {HookError} from "../errors.js";
-import {ModelContext} from "../triggers/scope.js";
-import type {Scope} from "../triggers/scope.js";
+import {isObject} from "../messages.js";
+import {ModelContext, stopStateOf} from "../triggers/scope.js";
+import type {InnerScope, Scope} from "../triggers/scope.js";
 import type {ToolOutcome, ToolResult} from "../triggers/tool.js";
 
 /** Options of every integration. */
@@ -19,16 +20,13 @@ export interface IntegrationOptions {
 /** A hook refused, or has the agent stop: `blocked` or `stopped`. */
 export class HookRefusal extends HookError {}
 
-/** The problems of each client that were reported. */
-const reported = new WeakMap<HookClient, Set<string>>();
-
 /** One run of an agent, until hooks stop it. */
 export class Run {
   readonly scope: Scope;
   readonly client: HookClient;
   readonly #onMessage: (text: string) => void;
-  /** A hook's reason to stop the agent; no model and no tool is called from then on. */
-  stopped: string | undefined;
+  /** Why hooks could not be asked about a tool; no model is called from then on. */
+  failure: HookError | undefined;
   /** The stopped agent's answer was given: what comes now is another run. */
   isOver = false;
   /** The reason of a refused call of the model is its answer; else the call throws. */
@@ -41,37 +39,36 @@ export class Run {
     warnOfVersion(library, majors, (text) => this.client.onProblem(text));
   }
 
-  /** A run with a context of its own, which keeps what hooks say for the model's next request. */
+  /** A run with a scope of its own, which keeps what hooks say for the model's next request, and their reason to stop the agent. */
   static ofItsOwn(scope: Scope, options: IntegrationOptions, library: string, majors: readonly number[]): Run {
-    const own = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
-    return new Run(own, options, library, majors);
+    return new Run(ownScope(scope), options, library, majors);
+  }
+
+  /** A hook's reason to stop the agent; no model and no tool is called from then on. */
+  get stopped(): string | undefined {
+    return "client" in this.scope ? this.scope.stopState?.reason : undefined;
   }
 
   /** Tells the user what hooks have to say. */
   tell(outcome: {warnings: string[]; forUser?: string; messageForUser?: string}): void {
-    this.client.reportWarnings(outcome.warnings);
+    this.client.report(...outcome.warnings);
     const text = outcome.forUser ?? outcome.messageForUser;
     if (text !== undefined) this.#onMessage(text);
   }
 
-  /** Reports a problem, once for each client. */
-  report(problem: string): void {
-    const problems = reported.get(this.client) ?? new Set();
-    reported.set(this.client, problems);
-    if (problems.size !== problems.add(problem).size) this.client.onProblem(problem);
-  }
-
-  /** @throws HookRefusal `stopped` once a hook has had the agent stop. */
-  check(): void {
-    if (this.stopped !== undefined) throw new HookRefusal("stopped", this.stopped);
+  /** Reports arguments that hooks have added, and that the tool does not get: `taken` is what its schema made of those that hooks left. */
+  reportLost(tool: string, given: unknown, left: unknown, taken: unknown): void {
+    const lost = lostNames(given, left, taken).join(", ");
+    if (lost !== "") this.client.report(`hooks add arguments to the tool ${tool} that its schema does not have: ${lost}`);
   }
 
   /**
    * Returns the answer of an agent that a hook has stopped.
    *
-   * @throws HookRefusal `stopped` where the agent had it: it is not the answer to another prompt.
+   * @throws HookRefusal `stopped` where the agent had it: it is not the answer to another prompt; `failure`.
    */
   lastAnswer(): string | undefined {
+    if (this.failure) throw this.failure;
     if (this.isOver) throw new HookRefusal("stopped", `hooks have stopped this agent (${this.stopped}): each run needs its own hooks`);
     this.isOver = this.stopped !== undefined;
     return this.stopped;
@@ -84,13 +81,30 @@ export class Run {
    */
   take<T>(outcome: ToolOutcome<T>): {value: T} | {result: ToolResult} {
     this.tell(outcome);
+    this.failure ??= outcome.error;
     if (outcome.outcome === "ran") {
       if ("thrown" in outcome) throw outcome.thrown;
       return "value" in outcome ? {value: outcome.value as T} : {result: outcome.result};
     }
-    if (outcome.outcome === "stopped") this.stopped = outcome.reason;
     throw new HookRefusal(outcome.outcome === "stopped" ? "stopped" : "blocked", textOfContent(outcome.result.llmContent));
   }
+}
+
+/** A scope that ends where hooks have the agent stop, in another one. */
+export function ownScope(scope: Scope): InnerScope {
+  const around = "client" in scope ? scope : {client: scope, context: new ModelContext(), session: {}, signal: new AbortController().signal};
+  const {client, context, session, signal} = around;
+  return {client, context, session, signal, stopState: stopStateOf(scope)};
+}
+
+/** The paths of members that are in `left`, but neither in `given` nor in `taken`. */
+function lostNames(given: unknown, left: unknown, taken: unknown): string[] {
+  if (!isObject(left) || !isObject(taken)) return [];
+  const before = isObject(given) ? given : {};
+  return Object.entries(left).flatMap(([name, value]) => {
+    if (Object.hasOwn(taken, name)) return lostNames(before[name], value, taken[name]).map((inner) => `${name}.${inner}`);
+    return Object.hasOwn(before, name) ? [] : [name];
+  });
 }
 
 /** The text of a tool's content. */

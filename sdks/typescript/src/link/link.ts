@@ -29,6 +29,8 @@ export interface Link {
   send(prepared: Prepared): void;
   /** Resolves when the server has read most of what was sent, or the connection is over. */
   drained(): Promise<void>;
+  /** Ends it by force: its server is stuck. The listener is told why. */
+  drop(why: string): void;
   /** Ends it once everything is answered. Resolves when nothing is left of it. */
   end(): Promise<void>;
 }

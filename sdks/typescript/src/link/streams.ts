@@ -73,8 +73,7 @@ class StreamLink implements Link {
     reader.on("data", (chunk: Buffer) => {
       if (this.#state === "over") return;
       if (!this.#lines.take(chunk, (line) => this.#take(line))) {
-        this.#over("the hook server sent a line without an end");
-        this.#ends.destroy();
+        this.drop("the hook server sent a line without an end");
       }
     });
     reader.on("end", () => {
@@ -102,6 +101,11 @@ class StreamLink implements Link {
       };
       writer.on("drain", done).on("close", done);
     });
+  }
+
+  drop(why: string): void {
+    this.#over(why);
+    this.#ends.destroy();
   }
 
   async end(): Promise<void> {

@@ -5,9 +5,9 @@ import {randomUUID} from "node:crypto";
 import type {HookClient} from "../client.js";
 import type {HookError} from "../errors.js";
 import {asyncDispose} from "../temporary.js";
-import {ModelContext, decided, within} from "./scope.js";
+import {ModelContext, decided, stopStateOf, within} from "./scope.js";
 import type {SessionFields, TriggerOptions} from "./options.js";
-import type {Advice, InnerScope, Outcome, Scope} from "./scope.js";
+import type {Advice, InnerScope, Outcome, Scope, StopState} from "./scope.js";
 
 type Fields = Record<string, unknown>;
 
@@ -73,11 +73,14 @@ class Part implements InnerScope {
 
 class Turn extends Part {
   readonly #prompt: string;
+  readonly #around: StopState;
+  readonly stopState: StopState = {};
   prompt!: string;
 
   constructor(scope: Scope, prompt: string, options: TriggerOptions) {
     super(scope, options);
     this.#prompt = prompt;
+    this.#around = stopStateOf(scope);
   }
 
   async begin(input: {prompt: string}): Promise<AgentTurn> {
@@ -87,11 +90,14 @@ class Turn extends Part {
     const outcome = await this.fire("prompt", input, ["proceed", "refused", "stopped"], refusal, (given) => (
       given["outcome"] === "proceed" && typeof given["prompt"] !== "string" ? {outcome: "proceed without a prompt"} : given
     ));
+    if (outcome.outcome === "stopped") this.stopState.reason = this.#around.reason = outcome.reason;
     return Object.assign(this, outcome) as AgentTurn;
   }
 
   async end(response: string, more: {messages?: unknown[]} = {}): Promise<TurnEnd> {
     this.leave("the turn has ended");
+    const {reason} = this.stopState;
+    if (reason !== undefined) return {outcome: "stopped", reason, warnings: []};
     const end = await endTurn(this.client, {...more, prompt: this.#prompt, prompt_response: response}, this.outer);
     this.context.add(end.forModel);
     return end;
@@ -104,7 +110,7 @@ class Turn extends Part {
 
 /** A turn: `executeTool` and `callModel` take it instead of the client, and what they run is cancelled when it is left. */
 export type AgentTurn = PromptOutcome & InnerScope & AsyncDisposable & {
-  /** Ends the turn with the agent's answer; hooks may have it go on. */
+  /** Ends the turn with the agent's answer; hooks may have it go on. They are not asked where they have had the agent stop. */
   end(response: string, more?: {messages?: unknown[]}): Promise<TurnEnd>;
 };
 

@@ -3,7 +3,7 @@
 import {HookError, textOf} from "../errors.js";
 import {isObject} from "../messages.js";
 import {untilAborted} from "../signals.js";
-import {decided, within} from "./scope.js";
+import {decided, stopStateOf, within} from "./scope.js";
 import type {TriggerOptions} from "./options.js";
 import type {Outcome, Scope} from "./scope.js";
 import type {TriggerLink} from "./running.js";
@@ -69,7 +69,7 @@ export interface ModelAnswer<C extends object = Fields> extends AsyncIterable<Mo
 
 /**
  * Calls a model with its hooks: they may change the request, answer themselves, withhold tools, see and change the answer.
- * It begins at once. Iterating over the answer throws where the call has thrown or the server is lost.
+ * It begins at once. Once hooks have had the agent stop in a turn, its further calls are `stopped`. Iterating over the answer throws where the call has thrown or the server is lost.
  */
 export function callModel<C extends object>(
   scope: Scope, sdk: ModelSdk | undefined, request: object, call: CallModel<C>, options: ModelOptions = {},
@@ -100,7 +100,8 @@ export function callModel<C extends object>(
   const kept = "client" in scope ? scope.context : undefined;
   const context = [kept?.take(), given].filter((text) => text !== undefined).join("\n\n") || undefined;
   const fields = {sdk, request, context, available_tools, messages, prompt, system_prompt, chunks};
-  const begun = client.trigger("model", fields, (link) => ({
+  const stop = stopStateOf(scope);
+  const begun = stop.reason !== undefined ? Promise.resolve({outcome: "stopped", reason: stop.reason, called}) : client.trigger("model", fields, (link) => ({
     services: {"model.call": (params, {signal}) => read(link, params, signal)},
     chunk: ({chunk, complete}) => {
       if (isObject(complete)) parts.push({complete});
@@ -116,6 +117,7 @@ export function callModel<C extends object>(
     if ((given.outcome === "called" || given.outcome === "answered") && !isObject(given.response)) {
       given = refusal(new HookError("invalid_message", `${given["outcome"]}, and there is no response`));
     }
+    if (given.outcome === "stopped") stop.reason ??= given.reason;
     // What no model has seen is for the next.
     if (given.error && !called) kept?.add(context);
     kept?.add(given.forNextRequest);

@@ -30,6 +30,18 @@ export interface InnerScope {
   readonly context: ModelContext;
   readonly session: SessionFields;
   readonly signal: AbortSignal;
+  /** Of a turn, or one run of an agent, which end where hooks have the agent stop. */
+  readonly stopState?: StopState;
+}
+
+/** A hook's reason to stop the agent. Once there is one, no tool and no model is called any more. */
+export interface StopState {
+  reason?: string;
+}
+
+/** Returns the state of a scope, or one of its own where nothing of that scope ends with the agent. */
+export function stopStateOf(scope: Scope): StopState {
+  return ("client" in scope ? scope.stopState : undefined) ?? {};
 }
 
 /** Texts of hooks beside their decision. */

@@ -3,7 +3,7 @@
 import {HookError, textOf} from "../errors.js";
 import {prepare} from "../json.js";
 import {isObject} from "../messages.js";
-import {decided, within} from "./scope.js";
+import {decided, stopStateOf, within} from "./scope.js";
 import type {TriggerOptions} from "./options.js";
 import type {Outcome, Scope} from "./scope.js";
 
@@ -58,7 +58,8 @@ export type RunTool<T> = (input: Record<string, unknown>, context: {signal: Abor
 
 /**
  * Calls a tool with its hooks: they may refuse the call, have the user confirm it (the client's `approve`),
- * change the arguments, have the tool run again, and change or replace its result.
+ * change the arguments, have the tool run again, and change or replace its result. Once hooks have had the agent stop in a
+ * turn, its further calls are `stopped`, and nobody is asked.
  *
  * @throws HookError `cancelled` where the signal is aborted; nothing else. Without an answer of the hooks the outcome is
  * `blocked`, with the `error`.
@@ -67,6 +68,7 @@ export async function executeTool<T>(
   scope: Scope, call: ToolCallInput, run: RunTool<T>, options: TriggerOptions = {},
 ): Promise<ToolOutcome<T>> {
   const [client, all] = within(scope, options);
+  const stop = stopStateOf(scope);
   let last: {result: ToolResult; value: T} | {result: ToolResult; thrown: unknown} | undefined;
   let ran = false;
   const services = {
@@ -74,6 +76,7 @@ export async function executeTool<T>(
       last = undefined;
       const input = params["tool_input"];
       if (!isObject(input)) throw new HookError("invalid_message", "the tool's arguments are no object");
+      if (stop.reason !== undefined) throw new HookError("stopped", stop.reason); // By another call, while this one waited.
       ran = true;
       let value: T;
       try {
@@ -90,15 +93,22 @@ export async function executeTool<T>(
     },
   };
   const refusal = (error: HookError): ToolOutcome<T> => {
-    const reason = `the hooks of ${call.tool_name} could not be asked: ${error.message}`;
+    const lost = `the hooks of ${call.tool_name} could not be asked`;
+    const reason = ran ? `${lost} about its result, and it may have done its work: ${error.message}` : `${lost}: ${error.message}`;
     return {outcome: "blocked", reason, ran, result: {llmContent: reason, error: reason}, warnings: [], error};
   };
+  const stopped = (reason: string): ToolOutcome<T> => (
+    {outcome: "stopped", reason, ran: false, result: {llmContent: reason, error: reason}, warnings: []}
+  );
+  if (stop.reason !== undefined) return stopped(stop.reason);
   const begun = client.trigger("tool", {...call}, () => ({services}), all).then((given) => {
     const {llmContent} = isObject(given["result"]) ? given["result"] : {};
     if (typeof llmContent === "string" || Array.isArray(llmContent)) return given;
     throw new HookError("invalid_message", "the server's result of a tool has no content");
   });
   const outcome = await decided<ToolOutcome<T>>(begun, ["ran", "blocked", "replaced", "stopped"], refusal);
+  if (outcome.outcome === "stopped") stop.reason ??= outcome.reason;
+  if (outcome.outcome === "ran" && !ran && stop.reason !== undefined) return stopped(stop.reason);
   if (outcome.outcome !== "ran" || !last || !isSame(outcome.result, last.result)) return outcome;
   return Object.assign(outcome, "thrown" in last ? {thrown: last.thrown} : {value: last.value});
 }
