@@ -1,6 +1,5 @@
 //! Reading an agent's settings files.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -13,11 +12,13 @@ use hook_settings::language::{
     ForeignProblem, ForeignSettings, is_forbidden_in_project,
 };
 
+use super::edit_error::ForeignEditError;
 use super::entry_command;
 use super::kind::{self, HookKind, HttpSettings};
 use super::precedence::{self, EffectiveSettings};
-use super::syntax;
+use super::syntax::Syntax;
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
+use super::words;
 
 /// Optional keys of a hook. They are ignored in files of agents that do not support them.
 pub(super) const OPTIONAL_KEYS: &[&str] = &[
@@ -50,23 +51,19 @@ const LEGACY_SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 /// Reads an agent's settings file.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
     let mut reader = Reader::new(agent, file);
-    let extension = file.path.and_then(|path| path.extension());
-    let is_toml = extension.is_some_and(|extension| extension == "toml");
-    let text = match is_toml {
-        true => match syntax::toml_to_json(text) {
-            Ok(json) => Cow::Owned(json),
-            Err(error) => {
-                let message = format!("not TOML: {error}; none of its hooks run");
-                reader.problem(0..0, "", message, ForeignLoss::Hooks);
-                return reader.settings;
-            }
-        },
-        false => syntax::without_comments(text, agent.comments),
+    let syntax = file.path.map_or(Syntax::Json, Syntax::of);
+    let text = match syntax.to_json(text, agent.comments) {
+        Ok(text) => text,
+        Err(ForeignEditError { at, message }) => {
+            let message = format!("not {}: {message}; none of its hooks run", syntax.name());
+            reader.problem(at, "", message, ForeignLoss::Hooks);
+            return reader.settings;
+        }
     };
-    if let Some(mistake) = agent.mistake(&text, is_toml) {
-        let effect = match is_toml {
-            true => "does not start with this file",
-            false => "runs no hook of this file, nor its entries of `hook connect`",
+    if let Some(mistake) = agent.mistake(&text, syntax == Syntax::Toml) {
+        let effect = match syntax {
+            Syntax::Toml => "does not start with this file",
+            _ => "runs no hook of this file, nor its entries of `hook connect`",
         };
         let message = format!("{} {effect}: {}", agent.title, mistake.message);
         reader.problem(mistake.at, "", message, ForeignLoss::Agent);
@@ -78,7 +75,13 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) ->
             reader.problem(0..0, "", message, ForeignLoss::Hooks);
         }
     }
-    reader.settings
+    let mut settings = reader.settings;
+    if syntax != Syntax::Json {
+        // Those of the JSON would point anywhere.
+        settings.hooks.iter_mut().for_each(|entry| entry.range = 0..0);
+        settings.problems.iter_mut().for_each(|problem| problem.range = 0..0);
+    }
+    settings
 }
 
 /// Reads a definition in native settings. As in native settings, any agent's hooks may be in a
@@ -433,8 +436,11 @@ impl Reader<'_> {
         let fields = &known;
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
-        let needs_type = matches!(self.agent.settings, SettingsForm::Groups) && !event.is_flat;
-        let kind_name = match text("type") {
+        let is_typed = layout.is_typed;
+        let needs_type =
+            is_typed && matches!(self.agent.settings, SettingsForm::Groups) && !event.is_flat;
+        // Where hooks have no kinds, it may be the event.
+        let kind_name = match text("type").filter(|_| is_typed) {
             Some(kind_name) => kind_name,
             None if !needs_type => "command".to_owned(),
             None => {
@@ -460,6 +466,17 @@ impl Reader<'_> {
             self.entry(at, path);
             return;
         }
+        let command = match &command {
+            ForeignCommand::Shell { text, shell: None } if self.agent.shell.is_empty() => {
+                words::program(text)
+            }
+            _ => Some(command),
+        };
+        let Some(command) = command else {
+            let message = "a hook whose command has an open quote; it was skipped".to_owned();
+            self.problem(at, path, message, ForeignLoss::Hooks);
+            return;
+        };
         let Some(native_event) = self.agent.native_event(event, self.file.events) else {
             let message = format!("the event `{}` is not declared; it was skipped", event.name);
             self.problem(at, path, message, ForeignLoss::Hooks);
@@ -479,7 +496,13 @@ impl Reader<'_> {
         let timeouts = self.agent.timeout;
         let timeout = timeouts.keys.iter().find_map(|key| milliseconds(fields.get(key)?, timeouts));
         let timeout = timeout.or(kind.timeout).or(event.timeout).unwrap_or(timeouts.default);
-        let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
+        let own_words = self.agent.entry.iter().flat_map(|entry| entry.fail_closed);
+        let fails_closed = own_words
+            .into_iter()
+            .any(|(name, value)| fields.get(name).is_some_and(|own| own.as_str() == *value));
+        let blocks_on_failure = fails_closed
+            || flag("failClosed")
+            || text("onFailure").as_deref() == Some("block");
         // Only commands can run in the background.
         let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
         self.report_losses(fields, &command, blocks_on_failure, &at, path);

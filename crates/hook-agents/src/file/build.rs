@@ -417,6 +417,7 @@ impl Builder {
             defaults.push((leak_text(known.get_ref()), leak_text(&value.to_string())));
         }
         let subject = match (&event.subject, base.subject) {
+            (Some(name), _) if name.is_empty() => Subject::Nothing,
             (Some(name), _) => Subject::Field(leak_text(name)),
             (None, Subject::Field(name)) => Subject::Field(names.field(name)),
             (None, subject) => subject,
