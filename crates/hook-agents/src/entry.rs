@@ -675,9 +675,7 @@ mod tests {
 
     #[test]
     fn a_list_of_toml_tables_is_put_in_and_taken_out_again_to_the_byte() {
-        for agent in
-            agents().iter().filter(|agent| agent.entry_syntax() == Syntax::Toml)
-        {
+        for agent in agents().iter().filter(|agent| agent.entry_syntax() == Syntax::Toml) {
             let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
             let command = |event: &str| format!("'/a \"b/hook' bridge {} {event}", agent.name());
             let key = agent.layout.event_key.unwrap();
@@ -768,7 +766,11 @@ mod tests {
                     ForeignCommand::Program { arguments, .. } => arguments.join(" "),
                     command => command.shown(),
                 };
-                assert!(command.ends_with(&format!("guard {} {name}", agent.name())), "{}: {command}", agent.name());
+                assert!(
+                    command.ends_with(&format!("guard {} {name}", agent.name())),
+                    "{}: {command}",
+                    agent.name()
+                );
             }
             assert_eq!(read.hooks.len(), names.len(), "{}", agent.name());
         }

@@ -50,17 +50,33 @@ const LEGACY_SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
 /// Reads an agent's settings file.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
-    let mut reader = Reader::new(agent, file);
-    let syntax = file.path.map_or(Syntax::Json, Syntax::of);
-    let text = match syntax.to_json(text, agent.comments) {
-        Ok(text) => text,
+    let syntax = Syntax::of_file(file);
+    let mut settings = match syntax.to_json(text, agent.comments) {
+        Ok(text) => read_json(agent, &text, file),
         Err(ForeignEditError { at, message }) => {
+            let mut reader = Reader::new(agent, file);
             let message = format!("not {}: {message}; none of its hooks run", syntax.name());
             reader.problem(at, "", message, ForeignLoss::Hooks);
             return reader.settings;
         }
     };
-    if let Some(mistake) = agent.mistake(&text, syntax == Syntax::Toml) {
+    if syntax != Syntax::Json {
+        // Those of the JSON would point anywhere.
+        settings.hooks.iter_mut().for_each(|entry| entry.range = 0..0);
+        settings.problems.iter_mut().for_each(|problem| problem.range = 0..0);
+    }
+    settings
+}
+
+/// Reads an agent's settings file that was converted to JSON, in which the ranges are.
+pub(super) fn read_json(
+    agent: &'static Agent,
+    text: &str,
+    file: &ForeignFile<'_>,
+) -> ForeignSettings {
+    let mut reader = Reader::new(agent, file);
+    let syntax = Syntax::of_file(file);
+    if let Some(mistake) = agent.mistake(text, syntax == Syntax::Toml) {
         let effect = match syntax {
             Syntax::Toml => "does not start with this file",
             _ => "runs no hook of this file, nor its entries of `hook connect`",
@@ -68,20 +84,14 @@ pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) ->
         let message = format!("{} {effect}: {}", agent.title, mistake.message);
         reader.problem(mistake.at, "", message, ForeignLoss::Agent);
     }
-    match RawJson::parse_with_offsets(&*text) {
+    match RawJson::parse_with_offsets(text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
             reader.problem(0..0, "", message, ForeignLoss::Hooks);
         }
     }
-    let mut settings = reader.settings;
-    if syntax != Syntax::Json {
-        // Those of the JSON would point anywhere.
-        settings.hooks.iter_mut().for_each(|entry| entry.range = 0..0);
-        settings.problems.iter_mut().for_each(|problem| problem.range = 0..0);
-    }
-    settings
+    reader.settings
 }
 
 /// Reads a definition in native settings. As in native settings, any agent's hooks may be in a
@@ -266,28 +276,30 @@ impl Reader<'_> {
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
         self.http = effective.http;
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
-        let Some(hooks) = fields.get("hooks") else { return };
+        let wrapper = self.agent.layout.wrapper;
+        let Some(hooks) = fields.get(wrapper) else { return };
         if let Some(key) = self.agent.layout.event_key {
             self.list(hooks, key);
             return;
         }
         let Ok(events) = hooks.to_object() else {
             let message = "expected an object; none of its hooks run".to_owned();
-            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
+            self.problem(hooks.range(), wrapper, message, ForeignLoss::Hooks);
             return;
         };
-        self.events(&events, "hooks.");
+        self.events(&events, &format!("{wrapper}."));
     }
 
     /// Reads a list of hooks that name their events.
     fn list(&mut self, hooks: &RawJson, key: &str) {
+        let wrapper = self.agent.layout.wrapper;
         let Some(items) = hooks.to_items() else {
             let message = "expected an array; none of its hooks run".to_owned();
-            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
+            self.problem(hooks.range(), wrapper, message, ForeignLoss::Hooks);
             return;
         };
         for (index, item) in items.iter().enumerate() {
-            let path = format!("hooks[{index}]");
+            let path = format!("{wrapper}[{index}]");
             let name = item.to_object().ok().and_then(|fields| fields.get(key)?.to_text());
             let event =
                 name.as_deref().and_then(|name| Some((self.agent.event_in_settings(name)?, name)));
@@ -500,9 +512,8 @@ impl Reader<'_> {
         let fails_closed = own_words
             .into_iter()
             .any(|(name, value)| fields.get(name).is_some_and(|own| own.as_str() == *value));
-        let blocks_on_failure = fails_closed
-            || flag("failClosed")
-            || text("onFailure").as_deref() == Some("block");
+        let blocks_on_failure =
+            fails_closed || flag("failClosed") || text("onFailure").as_deref() == Some("block");
         // Only commands can run in the background.
         let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
         self.report_losses(fields, &command, blocks_on_failure, &at, path);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 pub(super) use hook_json::{Comments, without_comments};
+use hook_settings::language::ForeignFile;
 
 use super::edit_error::ForeignEditError;
 use super::yaml;
@@ -24,6 +25,11 @@ impl Syntax {
             Some("yaml" | "yml") => Self::Yaml,
             _ => Self::Json,
         }
+    }
+
+    /// Returns the syntax of an agent's file.
+    pub(super) fn of_file(file: &ForeignFile<'_>) -> Self {
+        file.path.map_or(Self::Json, Self::of)
     }
 
     pub(super) fn name(self) -> &'static str {

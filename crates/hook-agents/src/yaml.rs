@@ -204,11 +204,17 @@ mod tests {
         for (text, expected) in [
             ("", "{}"),
             ("# nothing\n---\n", "{}"),
-            ("a: [1, -2.5, 1e3, 1.2.3, ~, null, yes, true, '5', !!str 5]", r#"{"a":[1,-2.5,1000.0,"1.2.3",null,null,"yes",true,"5","5"]}"#),
+            (
+                "a: [1, -2.5, 1e3, 1.2.3, ~, null, yes, true, '5', !!str 5]",
+                r#"{"a":[1,-2.5,1000.0,"1.2.3",null,null,"yes",true,"5","5"]}"#,
+            ),
             ("1: x\ntrue: y\n", r#"{"1":"x","true":"y"}"#),
             ("a: >-\n  b\n  c\nd: |\n  e\n  f\n", r#"{"a":"b c","d":"e\nf\n"}"#),
             ("a: 1\na: 2\n", r#"{"a":2}"#),
-            ("x: &x {a: 1, b: 2}\ny: *x\nz: {<<: *x, b: 3}\n", r#"{"x":{"a":1,"b":2},"y":{"a":1,"b":2},"z":{"b":3,"a":1}}"#),
+            (
+                "x: &x {a: 1, b: 2}\ny: *x\nz: {<<: *x, b: 3}\n",
+                r#"{"x":{"a":1,"b":2},"y":{"a":1,"b":2},"z":{"b":3,"a":1}}"#,
+            ),
             ("z:\n  <<: [{a: 1}, {a: 2, b: 2}]\n", r#"{"z":{"a":1,"b":2}}"#),
             ("a: \"\\u00e9\\n\"\n", r#"{"a":"é\n"}"#),
         ] {
@@ -231,7 +237,12 @@ mod tests {
         ] {
             let refused = to_json(text).unwrap_err();
             assert!(refused.message.contains(message), "{text}: {}", refused.message);
-            assert_eq!(text[..refused.at.start].matches('\n').count(), line, "{text}: {}", refused.message);
+            assert_eq!(
+                text[..refused.at.start].matches('\n').count(),
+                line,
+                "{text}: {}",
+                refused.message
+            );
         }
     }
 
