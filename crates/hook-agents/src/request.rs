@@ -100,6 +100,11 @@ impl AgentRequest {
         Duration::from_secs(super::entry::bridge_timeout_secs(self.event))
     }
 
+    /// Returns `true` if this is about a call of a tool that has an id.
+    pub fn is_of_tool(&self) -> bool {
+        self.input.get("tool_call_id").is_some()
+    }
+
     /// Returns the input of the native event.
     pub fn input(&self) -> &JsonObject {
         &self.input

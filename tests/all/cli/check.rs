@@ -153,7 +153,7 @@ fn a_file_that_is_no_settings_file_is_a_problem_like_others() {
     2 |   "hooks": {,}
       |             ^
       |
-      = help: fix the JSON here; comments and trailing commas are allowed
+      = help: fix the syntax here; JSON may have comments and trailing commas
 
     error[unreadable-file]: failed to read the settings file: No such file or directory (os error 2); none of its hooks run
     --> absent.json

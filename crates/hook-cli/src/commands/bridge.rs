@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use hook_agents::{Agent, AgentRequest, RequestError, Verdict};
-use hook_bus::bridge::{Bridge, BridgeAnswer, BridgeState};
+use hook_agents::{Agent, RequestError, Verdict};
+use hook_bus::bridge::{Bridge, BridgeAnswer, BridgeState, ProcessTurn};
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_json::RawObject;
 use hook_protocol::{HookEventName, RequestInput};
@@ -126,7 +126,12 @@ pub(crate) async fn run(
     }
     let timeout = call.timeout().saturating_sub(started.elapsed());
     let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), timeout)?;
-    let builder = builder.bridge_state(BridgeState::for_user());
+    let mut builder = builder.bridge_state(BridgeState::for_user());
+    // The same hooks answer an equal call of another process.
+    let is_shared = matches!(unasked, Some(Unasked::NoServer)) && call.is_of_tool();
+    if is_shared {
+        builder = builder.hash_settings();
+    }
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = async {
         // Of hooks that do not run the answer tells, as far as they are about this event.
@@ -144,7 +149,23 @@ pub(crate) async fn run(
                 let reason = "this call is another project's, too, and does not reach it";
                 guards::block_for_remembered(system, socket, reason, printer);
             }
-            let answer = bridge(arguments, agent, &call, &text, context, system, printer).await;
+            let bridge = Bridge::new(agent, call.clone(), &system.events());
+            let turn = match is_shared {
+                // Half of the time is left for hooks, should they have to run here after all.
+                true => bridge.turn(system, &text, timeout / 2).await,
+                false => None,
+            };
+            let answer = match turn {
+                Some(ProcessTurn::Repeat(answer)) => answer,
+                turn => {
+                    let answer =
+                        run_hooks(arguments, &bridge, &text, context, system, printer).await;
+                    if let Some(ProcessTurn::First(first)) = turn {
+                        first.answer(&answer);
+                    }
+                    answer
+                }
+            };
             write_answer(&answer, watchdog.as_ref(), printer).await
         })
         .await
@@ -248,16 +269,14 @@ async fn refuse(
     Ok(exit_code::from_agent(answer.code))
 }
 
-async fn bridge(
+async fn run_hooks(
     arguments: &Arguments,
-    agent: &'static Agent,
-    call: &AgentRequest,
+    bridge: &Bridge,
     text: &str,
     context: &Context,
     system: &HookSystem,
     printer: &mut Printer,
 ) -> BridgeAnswer {
-    let bridge = Bridge::new(agent, call.clone(), &system.events());
     let response = system.bus().request(bridge.request()).await;
     if let (Some(input), false) = (bridge.input(), arguments.rest.is_background_run()) {
         hand_over(arguments, input, text, &response, context, system, printer);
