@@ -61,8 +61,9 @@ impl Bridge {
 async fn turn_in(folder: &Path, digest: &str, limit: Duration) -> Option<ProcessTurn> {
     // Few files for all calls: of those that share one, only one is in it.
     let path = folder.join(digest.get(..2)?);
-    let started = Instant::now();
+    let (started, started_at) = (Instant::now(), SystemTime::now());
     let mut has_waited = false;
+    // No lock of a file can be awaited: it is looked at again.
     let lock = loop {
         if let Some(lock) = FileLock::try_acquire(&path.with_extension("lock")).ok()? {
             break lock;
@@ -76,10 +77,11 @@ async fn turn_in(folder: &Path, digest: &str, limit: Duration) -> Option<Process
         tokio::time::sleep(INTERVAL).await;
     };
     let modified = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
-    let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
-    if (has_waited || age.is_some_and(|age| age < LIFETIME))
-        && let Some(Some(answer)) = read(&path, digest)
-    {
+    let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
+    let age = SystemTime::now().duration_since(modified).ok();
+    // One that was waited for is as old as its hooks were slow.
+    let is_new = has_waited && modified >= started_at || age.is_some_and(|age| age < LIFETIME);
+    if is_new && let Some(Some(answer)) = read(&path, digest) {
         return Some(ProcessTurn::Repeat(answer));
     }
     let first = FirstProcess { _lock: lock, path, digest: digest.to_owned() };
