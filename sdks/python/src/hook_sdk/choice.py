@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .engine import find_engine
 from .errors import HookConnectionError
-from .place import exists, nearest_project, socket_of
+from .place import exists, has_hooks, nearest_project, socket_of
 from .streams import Stream, connect_socket, start_child
 
 Open = Callable[["str | None"], Awaitable[Stream]]
@@ -22,7 +22,8 @@ class Lines:
 
     In this order: `socket`, the variable HOOK_SOCKET, the project's own place if something listens
     there, and `command`, which is started. One that is named and does not answer is an error.
-    Without a `project` it is the nearest one with hooks, from the working directory upwards.
+    Without a `project` it is the nearest one with hooks, from the working directory upwards. A
+    private server is started only for a `project` that has hooks.
     """
 
     socket: str | os.PathLike[str] | None
@@ -63,6 +64,9 @@ class Lines:
         missing = f"no hook server listens at {own}"
         if not self.may_be_private():
             raise HookConnectionError(f"{missing}; `hook serve --socket` in the project starts one")
+        if self.project is not None and not has_hooks(Path(self.project)):
+            where = os.path.realpath(self.project)
+            raise HookConnectionError(f"no hooks in .hooks of {where}: `hook init` there makes one")
         try:
             engine = find_engine(self.environment, self.report)
         except HookConnectionError as error:
@@ -72,5 +76,10 @@ class Lines:
             " other programs register are not asked"
         )
         self.report(notice)
+        if not has_hooks(Path(project)):
+            self.report(
+                f"{os.path.realpath(project)} and the folders above have no hooks in .hooks: only the"
+                " user's own are asked; `HookClient(project=…)` names a folder, which must have some"
+            )
         command = [engine, "serve", "--stdio", "--project", os.fspath(project)]
         return await start_child(command, self.report, notice)

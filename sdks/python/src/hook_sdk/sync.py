@@ -79,6 +79,7 @@ class HookClient:
         self.thread: threading.Thread | None = None
         """The thread of that, once it has begun."""
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self._is_closed = False
 
     def _fire(
@@ -112,6 +113,7 @@ class HookClient:
     def close(self) -> None:
         """Ends the connection and the client's thread. A second call does nothing."""
         refuse_own_thread(self.thread)
+        self._leave_parent()
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
             loop, thread = self._loop, self.thread
@@ -129,6 +131,7 @@ class HookClient:
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The event loop of the client's thread, which begins with the first use."""
+        self._leave_parent()
         with self._lock:
             if self._is_closed:
                 raise HookClosedError("the client was closed")
@@ -139,6 +142,12 @@ class HookClient:
                 )
                 self.thread.start()
             return self._loop
+
+    def _leave_parent(self) -> None:
+        """Leaves thread and lock to the process from which this one was forked."""
+        if self._process != os.getpid():
+            self._process, self._lock = os.getpid(), threading.Lock()
+            self._loop = self.thread = None
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         async def end() -> None:
