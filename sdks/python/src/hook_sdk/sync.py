@@ -38,7 +38,7 @@ from .outcomes import (
     Whole,
 )
 from .tool_calls import current_session, unasked_tool
-from .turns import Session, Turn
+from .turns import Session, Turn, in_turn
 from .waiting import settle
 
 if TYPE_CHECKING:
@@ -341,7 +341,11 @@ def agent_turn(
     """A turn of an agent; see `hook_sdk.agent`."""
     turn = SyncTurn(client, prompt, session)
     turn.caller.wait(lambda: turn.begin(more))
-    yield turn
+    token = in_turn.set(True)
+    try:
+        yield turn
+    finally:
+        in_turn.reset(token)
     turn.caller.wait(turn.close)
 
 
