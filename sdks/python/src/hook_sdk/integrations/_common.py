@@ -53,9 +53,13 @@ class Teller:
     def without_turn(self, around: str) -> None:
         """Reports, once, that a model is called in no turn; `around` is what makes one."""
         if not in_turn.get():
-            self._client._session.report_once(
+            self.report_once(
                 f"this run is no turn: BeforeAgent and AfterAgent hooks are not asked; use {around}"
             )
+
+    def report_once(self, problem: str) -> None:
+        """Reports a problem that was not reported before."""
+        self._client._session.report_once(problem)
 
 
 def check_version(distribution: str, first: str, before: str) -> None:
