@@ -396,7 +396,9 @@ def test_the_cache_of_the_library_holds_no_answer_past_hooks(tmp_path: Path, how
         folder = tmp_path / str(number)
         folder.mkdir()
         with hooked_sync(folder, told) as client:
-            shown.append(run(agent(client, "plain", AIMessage("it is 1234")), prompt("?"), how))
+            model = Scripted(answers=[AIMessage("it is 1234")])
+            made = create_agent(model, [], middleware=[HookMiddleware(client)])
+            shown.append(run(made, prompt("?"), how))
     assert [it[-1].text for it in shown] == ["it is 1234", "it is [redacted]"]
 
 
