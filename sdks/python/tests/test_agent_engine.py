@@ -278,7 +278,7 @@ async def test_more_plain_tools_inside_of_others_than_threads_do_not_wait_for_ev
 async def test_an_approval_that_is_no_bool_is_a_refusal_and_said(
     tmp_path: Path, answer: object
 ) -> None:
-    ask = {"type": "command", "command": "echo '{\"decision\": \"ask\", \"reason\": \"sure?\"}'"}
+    ask = {"type": "command", "command": 'echo \'{"decision": "ask", "reason": "sure?"}\''}
     problems: list[str] = []
     options: dict[str, Any] = {
         "host_services": {"user.approve": lambda _: answer},

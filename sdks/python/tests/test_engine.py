@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, settings, tool
+from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, tool
 from scripted import run_async
 
 from hook_sdk import A3sClient, HookResponse, RegistrationError, RequestFailed

@@ -373,7 +373,9 @@ def run(made: Any, given: Any, how: str, config: Any = None, streams: bool = Fal
             return [it async for it in made.astream(given, config, stream_mode="messages")]
 
         return asyncio.run(read())
-    state = made.invoke(given, config) if how == "invoke" else asyncio.run(made.ainvoke(given, config))
+    state = (
+        made.invoke(given, config) if how == "invoke" else asyncio.run(made.ainvoke(given, config))
+    )
     return state["messages"]
 
 
@@ -465,7 +467,9 @@ def test_hooks_see_what_the_model_gets(tmp_path: Path, form: str, what: str, how
         run(create_agent(model, [act], middleware=[HookMiddleware(client)]), prompt("hi"), how)
     texts = "|".join(it.text for it in given[-1])
     assert ("1234" in texts) == (what != "refuse")
-    assert ("hidden" in texts) == (what == "refuse") and ("mind the gap" in texts) == (what == "add")
+    assert ("hidden" in texts) == (what == "refuse") and ("mind the gap" in texts) == (
+        what == "add"
+    )
 
 
 REFUSING: dict[str, Any] = {

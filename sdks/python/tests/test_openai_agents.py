@@ -11,7 +11,6 @@ import pytest
 from engine import needs_engine
 from integration_hooks import (
     ADDING,
-    HOOKS,
     SAYING,
     SECRET,
     WITHHOLDING,
@@ -603,9 +602,7 @@ async def test_two_copies_of_the_package_leave_each_others_hooks(tmp_path: Path)
 @pytest.mark.parametrize("how", WITHHOLDING)
 @pytest.mark.parametrize("called", ["plain", "transfer_to_b"])
 @run_async
-async def test_a_tool_that_hooks_withhold_is_not_run(
-    tmp_path: Path, how: str, called: str
-) -> None:
+async def test_a_tool_that_hooks_withhold_is_not_run(tmp_path: Path, how: str, called: str) -> None:
     ran.clear()
     made = agent("plain", Scripted(call(called), message("done")))
     made.handoffs = [Agent(name="b", model=Scripted(message("handed off")))]

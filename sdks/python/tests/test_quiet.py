@@ -117,4 +117,8 @@ async def test_a_state_of_the_settings_is_told_once_and_a_failure_each_time() ->
     async with scripted() as (client, _, problems):
         for _ in range(2):
             client._session.report_warnings(["3 hooks are not trusted", "hook guard: it failed"])
-        assert problems == ["3 hooks are not trusted", "hook guard: it failed", "hook guard: it failed"]
+        assert problems == [
+            "3 hooks are not trusted",
+            "hook guard: it failed",
+            "hook guard: it failed",
+        ]

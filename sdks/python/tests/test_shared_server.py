@@ -206,5 +206,5 @@ async def test_that_no_project_was_found_is_said(
         problems: list[str] = []
         async with HookClient(on_problem=problems.append) as client:
             assert (await fires(client)).proceeds
-        said = [it for it in problems if "have no hooks in .hooks" in it]
+        said = [it for it in problems if "no hooks in .hooks" in it]
         assert len(said) == times and all("HookClient(project=…)" in it for it in said), problems

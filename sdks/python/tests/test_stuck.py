@@ -121,7 +121,7 @@ async def test_an_engine_that_is_frozen_while_a_tool_runs_is_ended(
     async def tool(_: dict[str, Any]) -> str:
         number = int(pid.read_text())
         os.kill(number, signal.SIGSTOP)
-        os.waitid(os.P_PID, number, os.WSTOPPED)
+        await asyncio.to_thread(os.waitid, os.P_PID, number, os.WSTOPPED)
         frozen.set()
         return "did it"
 

@@ -64,9 +64,12 @@ class Lines:
         missing = f"no hook server listens at {own}"
         if not self.may_be_private():
             raise HookConnectionError(f"{missing}; `hook serve --socket` in the project starts one")
-        if self.project is not None and not has_hooks(Path(self.project)):
-            where = os.path.realpath(self.project)
-            raise HookConnectionError(f"no hooks in .hooks of {where}: `hook init` there makes one")
+        if not has_hooks(Path(project)):
+            where = os.path.realpath(project)  # noqa: ASYNC240  # As other looks at the project.
+            none = f"no hooks in .hooks of {where}"
+            if self.project is not None:
+                raise HookConnectionError(f"{none}: `hook init` there writes a first one")
+            self.report(f"{none} or above: `HookClient(project=…)` names a folder with some")
         try:
             engine = find_engine(self.environment, self.report)
         except HookConnectionError as error:
@@ -76,10 +79,5 @@ class Lines:
             " other programs register are not asked"
         )
         self.report(notice)
-        if not has_hooks(Path(project)):
-            self.report(
-                f"{os.path.realpath(project)} and the folders above have no hooks in .hooks: only the"
-                " user's own are asked; `HookClient(project=…)` names a folder, which must have some"
-            )
         command = [engine, "serve", "--stdio", "--project", os.fspath(project)]
         return await start_child(command, self.report, notice)

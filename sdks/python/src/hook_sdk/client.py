@@ -116,9 +116,9 @@ class HookClient:
         A forked process begins anew, without hooks, which its parent still has.
         """
         before = self._session
-        if before.connection.is_elsewhere():
-            before.connection.leave()
-            self._session = self._begin(before=None if before.connection.is_forked else before)
+        with contextlib.suppress(RuntimeError):  # Without an event loop, it is that of the next.
+            if before.connection.is_left():
+                self._session = self._begin(before=None if before.connection.is_forked else before)
         return self._session
 
     # Registering handlers.
@@ -166,22 +166,18 @@ class HookClient:
         """
         name = name_of(event)
         vocabulary = vocabulary or vocabulary_of(name, self._prefers_a3s)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            session, is_running = self._session, False
-        else:
-            session, is_running = self._here(), True
+        session = self._here()
         registration = session.registry.add(name, handler, matcher, config, hook_id, vocabulary)
         try:
             encode(registration.fields)  # What cannot be sent is an error here.
-            if is_running:
-                session.connection.start()
+            asyncio.get_running_loop()
+            session.connection.start()
+        except RuntimeError:
+            return registration.id
         except HookError:
             session.registry.remove(registration.id)
             raise
-        if is_running:
-            session.announce(registration)
+        session.announce(registration)
         return registration.id
 
     async def ready(self, hook_id: str) -> None:
@@ -228,10 +224,7 @@ class HookClient:
     # Asking the engine.
 
     async def _fire(
-        self,
-        event: EventName | CustomEvent,
-        payload: Mapping[str, Any],
-        **more: Any,
+        self, event: EventName | CustomEvent, payload: Mapping[str, Any], **more: Any
     ) -> Outcome:
         """Runs the hooks of an event of the engine's, such as `BeforeTool`; what they came to.
 

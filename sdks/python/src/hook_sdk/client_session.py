@@ -51,8 +51,8 @@ class ClientSession:
     ) -> None:
         """`before` is the session that this one goes on with in another event loop."""
         offers = {"hostServices": sorted(host_services)} if host_services else {}
-        token = before.connection.token if before is not None else None
-        self.connection = Connection(open_transport, self, offers, report, token)
+        self.connection: Connection = Connection(open_transport, self, offers, report)
+        self.on_problem = report
         self.threads = Threads(max_threads)
         self.registry = Registry(self._refused)
         self.calls = Calls(self.registry, self.threads, self.connection.send, self.on_problem)
@@ -65,7 +65,7 @@ class ClientSession:
         self.on_progress: Callback | None = None
         self.on_audit: Callback | None = None
         self.audit_level = "off"
-        self._report, self._on_refused = report, on_refused
+        self._on_refused = on_refused
         self._replies: dict[Asked, collections.deque[asyncio.Future[dict[str, Any]]]] = {}
         """What is waited for. Replies come in the order of what they reply to."""
         self.over = asyncio.Event()
@@ -85,6 +85,7 @@ class ClientSession:
 
     def _go_on(self, before: ClientSession) -> None:
         before.threads.close()
+        self.connection.token = before.connection.token
         self.registry.go_on(before.registry)
         self.asks, self._told, self.refused_guard = before.asks, before._told, before.refused_guard
         self.on_progress, self.on_audit = before.on_progress, before.on_audit
@@ -200,9 +201,6 @@ class ClientSession:
             settle(reply, error=error)
         self._replies.clear()
 
-    def on_problem(self, problem: str) -> None:
-        self._report(problem)
-
     def report_warnings(self, warnings: Iterable[str]) -> None:
         """Reports an outcome's warnings, but for that of a private server: its start was.
 
@@ -219,8 +217,8 @@ class ClientSession:
             self.on_problem(problem)
 
     def owes_answers(self) -> bool:
-        is_asked = self.requests.are_waiting or self.triggers.are_waiting or bool(self._replies)
-        return is_asked and self._registers  # One that takes no registrations could give no sign.
+        # One that takes no registrations could give no sign.
+        return self._registers and any((self.requests, self.triggers, self._replies))
 
     def ask_for_a_sign(self) -> None:
         sign = asyncio.ensure_future(self._ask("hook-list"))
@@ -310,7 +308,7 @@ class ClientSession:
         try:
             callback(message)
         except Exception as error:
-            self._report(f"a callback failed: {error!r}")
+            self.on_problem(f"a callback failed: {error!r}")
 
 
 _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
@@ -335,7 +333,7 @@ _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
     "hook-started": lambda self, message: self._tell(self.on_progress, message),
     "hook-finished": lambda self, message: self._tell(self.on_progress, message),
     "hook-audit": lambda self, message: self._tell(self.on_audit, message),
-    "hook-lagged": lambda self, message: self._report(
+    "hook-lagged": lambda self, message: self.on_problem(
         f"progress was lost: {message.get('missed')} messages"
     ),
 }

@@ -47,6 +47,7 @@ class Listener(Protocol):
 
     def owes_answers(self) -> bool:
         """Whether the server is waited for."""
+        ...
 
     def ask_for_a_sign(self) -> None:
         """Asks the server for what it answers at once, however long hooks run."""
@@ -66,13 +67,12 @@ class Connection:
         listener: Listener,
         offers: dict[str, Any],
         report: Callable[[str], None],
-        token: str | None = None,
     ) -> None:
-        """`offers` are the fields with which this client introduces itself, but for its `token`."""
+        """`offers` are the fields with which this client introduces itself, but for its token."""
         self._open, self._listener = open_transport, listener
         self._offers, self._report = offers, report
         self._transport: Stream | None = None
-        self.token = token
+        self.token: str | None = None
         self._silent = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = os.getpid()
@@ -97,32 +97,28 @@ class Connection:
             self._loop = asyncio.get_running_loop()
             self._task = self._loop.create_task(self._run())
 
-    def is_elsewhere(self) -> bool:
-        """Whether it began on another event loop, which does not run, or before a fork.
+    def is_left(self) -> bool:
+        """Whether it began in another event loop, which does not run, or before a fork.
 
-        Raises HookConnectionError if that loop does run: nothing here could wait for it.
+        It is ended, then. Raises HookConnectionError if that loop runs: it alone could wait here.
         """
-        if self._closed or self._loop is None or self._loop is asyncio.get_running_loop():
+        loop, task, is_mine = self._loop, self._task, not self.is_forked
+        if self._closed or loop is None or task is None or loop is asyncio.get_running_loop():
             return False
-        if self._loop.is_running() and not self.is_forked:
-            raise HookConnectionError(
-                "this client is in use on another event loop: make one for each loop, or use"
-                " `hook_sdk.sync`, which any thread may"
-            )
+        if is_mine and loop.is_running():
+            here = "make one for each, or use `hook_sdk.sync`, which any thread may"
+            raise HookConnectionError(f"this client is in use on another event loop: {here}")
+        if is_mine and not task.done():
+            if self._transport is not None:
+                self._transport.kill()
+            if not loop.is_closed():
+                task.cancel()  # Should that loop go on.
         return True
 
     @property
     def is_forked(self) -> bool:
         """Whether it is that of the process from which this one was forked."""
         return self._process != os.getpid()
-
-    def leave(self) -> None:
-        """Gives up what another event loop has begun, and which that cannot end by itself."""
-        if self._task is not None and not self._task.done() and not self.is_forked:
-            if self._transport is not None:
-                self._transport.kill()
-            if self._loop is not None and not self._loop.is_closed():
-                self._task.cancel()  # Should that loop go on.
 
     async def connected(self) -> None:
         """Waits for the connection: the present one, or the outcome of one attempt.

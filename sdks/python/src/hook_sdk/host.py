@@ -126,8 +126,10 @@ class HostServices:
         try:
             result = await self.call(method, params, service)
             answer = {"result": result}
-            is_refusal = isinstance(result, dict) and "refused" in result
-            if method == "user.approve" and not isinstance(result, bool) and not is_refusal:
+            is_answer = isinstance(result, bool) or (
+                isinstance(result, dict) and "refused" in result
+            )
+            if method == "user.approve" and not is_answer:
                 self._report(f"{method} returned {result!r}, which is not True: it is a refusal")
         except asyncio.CancelledError as error:
             if not self._tasks.is_current(number):

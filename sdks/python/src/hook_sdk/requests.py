@@ -49,10 +49,8 @@ class Requests:
         self.doubt_seconds = DOUBT_SECONDS
         self.late_seconds = LATE_SECONDS
 
-    @property
-    def are_waiting(self) -> bool:
-        """Whether any is not answered yet."""
-        return bool(self._waiting)
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Sends a request and waits for its response. Cancelled, it ends the request's hooks."""

@@ -20,13 +20,12 @@ import os
 import queue
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from . import agent, client
-from .errors import HookClosedError, RegistrationError
+from .errors import HookClosedError
 from .events import CustomEvent
-from .host import HostService
 from .model_calls import Sdk
 from .outcome import Outcome
 from .outcomes import (
@@ -49,31 +48,21 @@ if TYPE_CHECKING:
     from .types import AnyEventName, EventName
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+
+def _with_arguments_of(
+    _: Callable[Arguments, object],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, Arguments], None]]:
+    return lambda function: function
 
 
 class HookClient:
     """A client of `hook serve` that blocks. Its arguments are those of `hook_sdk.HookClient`."""
 
-    def __init__(
-        self,
-        *,
-        socket: str | os.PathLike[str] | None = None,
-        command: Sequence[str] | None = None,
-        project: str | os.PathLike[str] | None = None,
-        host_services: Mapping[str, HostService] | None = None,
-        max_threads: int = 32,
-        on_problem: Callable[[str], None] = client._report,
-        on_registration_error: Callable[[RegistrationError], None] | None = None,
-    ) -> None:
-        self.inner = client.HookClient(
-            socket=socket,
-            command=command,
-            project=project,
-            host_services=host_services,
-            max_threads=max_threads,
-            on_problem=on_problem,
-            on_registration_error=on_registration_error,
-        )
+    @_with_arguments_of(client.HookClient)
+    def __init__(self, **options: Any) -> None:
+        self.inner = client.HookClient(**options)
         """The client that this one drives, on its own thread."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self.thread: threading.Thread | None = None
@@ -83,10 +72,7 @@ class HookClient:
         self._is_closed = False
 
     def _fire(
-        self,
-        event: EventName | CustomEvent,
-        payload: Mapping[str, Any],
-        **more: Any,
+        self, event: EventName | CustomEvent, payload: Mapping[str, Any], **more: Any
     ) -> Outcome:
         return self.wait(lambda: self.inner._fire(event, payload, **more))
 

@@ -116,7 +116,7 @@ def left_failure(outcome: ToolOutcome, raised: BaseException | None) -> BaseExce
     if not said.startswith(text):
         return None
     if added := said[len(text) :].strip():
-        raised.__notes__ = [*getattr(raised, "__notes__", ()), added]
+        vars(raised)["__notes__"] = [*getattr(raised, "__notes__", ()), added]
     return raised
 
 

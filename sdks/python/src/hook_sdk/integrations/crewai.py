@@ -213,7 +213,9 @@ def _by_policy(context: Any, given: dict[str, Any], failed: object) -> HookAbort
     failure = failure_from_exception(failed) if is_raised else detect_tool_failure(failed)
     if failure is None:
         return None
-    about = {name: getattr(context, name) for name in ("tool_name", "tool", "agent", "task", "crew")}
+    about = {
+        name: getattr(context, name) for name in ("tool_name", "tool", "agent", "task", "crew")
+    }
     try:
         handle_tool_failure(failure, tool_args=given, **about)
     except ToolExecutionFailedError as error:
@@ -340,9 +342,7 @@ class _Model:
             return call.answered(answer)
 
         client, user = self._hook_sdk.client, self._hook_sdk.user
-        asked = agent.call_model(
-            client.inner, "openai-chat", call.request, model, **call.context
-        )
+        asked = agent.call_model(client.inner, "openai-chat", call.request, model, **call.context)
         return call.result(user.tell(await here.there(client, asked.finish())))
 
 
@@ -460,7 +460,7 @@ def _names_of_tools(agent: Any, task: Any) -> list[str]:
 
 
 def _called(answer: Any, tools: Any) -> list[Any]:
-    """Returns the names of the tools that an answer calls: in its text, where the model has none."""
+    """Returns the names of the tools that an answer calls, in its text if the model has none."""
     if isinstance(answer, list):
         return [_tool_call(it)["function"]["name"] for it in answer]
     try:

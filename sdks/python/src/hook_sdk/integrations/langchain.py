@@ -244,12 +244,18 @@ class _ToolCall:
         failure = left_failure(outcome, self._raised)
         if failure is not None:
             raise failure
-        call, content, failed = self._request.tool_call, outcome.result.content, outcome.result.error
+        call, content, failed = (
+            self._request.tool_call,
+            outcome.result.content,
+            outcome.result.error,
+        )
         call_id, status = call.get("id") or "", "success" if failed is None else "error"
         if isinstance(outcome, Ran) and self._returned is not None:
             if not outcome.is_changed:
                 return self._returned
-            if any(getattr(it, "tool_call_id", "") == call_id for it in _messages_in(self._returned)):
+            if any(
+                getattr(it, "tool_call_id", "") == call_id for it in _messages_in(self._returned)
+            ):
                 update = {"content": content, "status": status, "artifact": None}
                 return _with_answer(self._returned, call_id, update)
             self._hooks.report(f"{call['name']} returned no message to which hooks could add")
@@ -276,7 +282,9 @@ def _with_answer(returned: Any, call_id: str, update: dict[str, Any]) -> Any:
         return [_with_answer(it, call_id, update) for it in returned]
     if isinstance(returned, ToolMessage):
         is_answer = returned.tool_call_id == call_id
-        return returned.model_copy(update=update if is_answer else {"content": "", "artifact": None})
+        return returned.model_copy(
+            update=update if is_answer else {"content": "", "artifact": None}
+        )
     kept: list[Any] = []
     given: Any = returned.update.get("messages") or [] if isinstance(returned.update, dict) else []
     for message in convert_to_messages(given if isinstance(given, list) else [given]):
@@ -411,9 +419,7 @@ class _HookedModel(BaseChatModel):
             return _response(answered[-1])
 
         client = self._hooks.client
-        answer = agent.call_model(
-            client.inner, "openai-chat", given.request, call, **given.context
-        )
+        answer = agent.call_model(client.inner, "openai-chat", given.request, call, **given.context)
         outcome = await here.there(client, answer.finish())
         return _generation(self._hooks.user.tell(outcome), answered)
 
@@ -496,7 +502,7 @@ class _Given:
         self._tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
         self._named = {**named, "stop": stop} if stop else named
         name = getattr(model, "model_name", None) or getattr(model, "model", None)
-        request = {
+        request: dict[str, Any] = {
             "model": str(name or model._llm_type),
             "messages": convert_to_openai_messages(messages),
             "tools": [convert_to_openai_tool(tool) for tool in self._tools],
@@ -508,7 +514,9 @@ class _Given:
         for tool in request["tools"]:
             if "function" not in tool:
                 name = _name_of(tool)
-                hooks.user.report_once(f"the model's provider runs {name} itself: hooks do not see it")
+                hooks.user.report_once(
+                    f"the model's provider runs {name} itself: hooks do not see it"
+                )
 
     def left(self, request: dict[str, Any]) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
         """Returns the model and the messages for the request as hooks left it."""

@@ -272,7 +272,7 @@ class _Hooks:
 
 
 def _part(name: str, put: Callable[[_Hooks, Any], Any]) -> Any:
-    """A list of an agent, whose items have hooks when it is looked at: also those that came later."""
+    """A list of an agent, whose items have hooks when it is looked at, whenever they came."""
 
     def items(agent: Any) -> Any:
         found = vars(agent)[name]
@@ -416,7 +416,7 @@ def _snapshot(tool: FunctionTool, value: Any) -> tuple[Any, Any]:
     return (copied if _form(tool, copied) == form else value), form
 
 
-_OUTPUTS = {"input_image": ToolOutputImage, "input_file": ToolOutputFileContent}
+_OUTPUTS: dict[str, Any] = {"input_image": ToolOutputImage, "input_file": ToolOutputFileContent}
 
 
 def _outputs(content: str | list[Any]) -> Any:
@@ -610,7 +610,7 @@ def _whole(outcome: ModelOutcome) -> dict[str, Any]:
     return model_response(outcome)
 
 
-def _context() -> dict[str, str]:
+def _context() -> dict[str, Any]:
     """Returns the option with hooks' texts for this request, if there are any."""
     kept = _kept.get() or []
     texts, kept[:] = kept[:], []
