@@ -209,8 +209,9 @@ class _ToolFailed(ToolExecutionFailedError, HookAborted):
 
 def _by_policy(context: Any, given: dict[str, Any], failed: object) -> HookAborted | None:
     """Does what CrewAI does about a tool's failure: it thinks that hooks refused the call."""
-    is_raised = isinstance(failed, Exception)
-    failure = failure_from_exception(failed) if is_raised else detect_tool_failure(failed)
+    failure = detect_tool_failure(failed)
+    if isinstance(failed, Exception):
+        failure = failure_from_exception(failed)
     if failure is None:
         return None
     about = {
