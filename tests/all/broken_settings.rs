@@ -1,4 +1,4 @@
-//! Settings that cannot be read any more, and had a guard in them, at every way to ask (invariant 10).
+//! Settings that cannot be read, and may have a guard in them, at every way to ask (invariant 10).
 
 use hook_bus::HookExecutionRequest;
 use hook_protocol::{HookEventName, PolicyDecision};
@@ -40,8 +40,8 @@ async fn decided(project: &Project, event: HookEventName) -> Vec<(&'static str, 
 }
 
 #[tokio::test]
-async fn broken_settings_with_a_guard_block_alike_at_every_way_to_ask() {
-    for settings in [BROKEN, &BROKEN[..BROKEN.len() - 6]] {
+async fn broken_settings_block_alike_at_every_way_to_ask() {
+    for settings in [BROKEN, &BROKEN[..BROKEN.len() - 6], "", "{", "[]"] {
         let project = Project::new();
         project.write("settings.json", settings);
         for event in
@@ -52,7 +52,7 @@ async fn broken_settings_with_a_guard_block_alike_at_every_way_to_ask() {
                 assert_eq!(decision, "block", "{way} {event}: {all:?}");
                 let reason = reason.as_str().unwrap();
                 assert!(
-                    reason.contains("a hook with `failBehavior: block` is missing"),
+                    reason.contains("a hook with `failBehavior: block` may be missing"),
                     "{way}: {reason}"
                 );
             }
@@ -61,7 +61,7 @@ async fn broken_settings_with_a_guard_block_alike_at_every_way_to_ask() {
 }
 
 #[tokio::test]
-async fn broken_settings_with_a_guard_block_what_could_not_be_asked_at_all() {
+async fn broken_settings_block_what_could_not_be_asked_at_all() {
     let project = Project::new();
     project.write("settings.json", BROKEN);
     let request = HookExecutionRequest::new("BeforeTool", fields(json!({"tool_name": 7})));
@@ -70,16 +70,13 @@ async fn broken_settings_with_a_guard_block_what_could_not_be_asked_at_all() {
     assert_eq!(response.processed.decision, PolicyDecision::Block);
 }
 
+/// A block at the end of a turn would make the agent go on.
 #[tokio::test]
-async fn broken_settings_without_a_guard_cost_a_host_no_more_than_their_hooks() {
-    for settings in ["{", r#"{"hooks": {"failBehavior": "continue" "x"}}"#] {
-        let project = Project::new();
-        project.write("settings.json", settings);
-        let input = fields(json!({"prompt": "p"}));
-        let request = HookExecutionRequest::new("BeforeAgent", input);
-        let response = project.system().bus().request(request).await;
-        assert_eq!(response.processed.decision, PolicyDecision::Proceed, "{settings}");
-        assert!(response.processed.warnings[0].contains("none of its hooks run"));
+async fn broken_settings_do_not_keep_a_turn_from_ending() {
+    let project = Project::new();
+    project.write("settings.json", BROKEN);
+    for (way, decision, _) in decided(&project, HookEventName::AfterAgent).await {
+        assert_eq!(decision, "proceed", "{way}");
     }
 }
 

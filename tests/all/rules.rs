@@ -70,6 +70,12 @@ fn words_of_a_command_are_read_as_a_shell_would_get_them() {
     assert_eq!(decision(&project, "shell", &words).0, "block");
     let words = json!({ "command": ["echo", "rm -rf /etc"] });
     assert_eq!(decision(&project, "shell", &words).0, "proceed");
+    let apart = json!({ "command": "rm", "args": ["-rf", "/etc"] });
+    assert_eq!(decision(&project, "shell", &apart).0, "block");
+    let of_server = json!({ "program": "rm", "args": ["-rf", "/etc"] });
+    assert_eq!(decision(&project, "mcp__box__execute", &of_server).0, "block");
+    let data = json!({ "program": "rm", "args": { "of": "/etc" } });
+    assert_eq!(decision(&project, "mcp__box__describe", &data).0, "proceed");
 }
 
 #[test]
@@ -95,6 +101,8 @@ fn an_agent_is_told_the_rule() {
     assert_eq!(output["permissionDecision"], "deny", "{bridged:?}");
     let reason = output["permissionDecisionReason"].as_str().unwrap();
     assert!(reason.contains("git-safety.toml:discard-changes"), "{reason}");
+    let logged = run(&project, &["log", "--json"]);
+    assert_eq!(logged.lines()[0]["reason"].as_str(), Some(reason), "{logged:?}");
 }
 
 #[test]
@@ -186,6 +194,91 @@ fn a_broken_expression_is_reported() {
     assert_eq!(checked.status, 1, "{checked:?}");
     assert!(checked.stdout.contains("mine.toml:1"), "{checked:?}");
     assert!(checked.stdout.contains("`keys`"), "{checked:?}");
+}
+
+#[test]
+fn what_matches_nothing_is_reported() {
+    let project = Project::new();
+    for (rule, rule_name, message) in [
+        ("shell = { program = \"git push\" }", "invalid-rule", "arguments belong into `args`"),
+        ("shell = { program = \"npm{\" }", "invalid-rule", "`{a,b}`"),
+        ("read = [\"x\"]\nagent = \"cluade\"", "unknown-agent", "write `claude`"),
+        ("tool = \"run_shel_command\"", "unknown-tool", "write `run_shell_command`"),
+        (
+            "read = [\"x\"]\nwhen = { \"tool_inputt.x\" = \"1\" }",
+            "unknown-key",
+            "write `tool_input`",
+        ),
+    ] {
+        let text = format!("[[rule]]\nid = \"a\"\n{rule}\ndeny = \"x\"\n");
+        project.write(".hooks/rules/team.toml", &text);
+        let checked = run(&project, &["check", "--deny-warnings"]);
+        assert_eq!(checked.status, 1, "{rule}: {checked:?}");
+        for part in ["team.toml:1", rule_name, message] {
+            assert!(checked.stdout.contains(part), "{part} of {rule}: {checked:?}");
+        }
+    }
+    let known = "[[rule]]\nid = \"a\"\ntool = [\"Bash\", \"deploy_to_mars\"]\nagent = [\"claude\", \"hermes\"]\n\
+        when = { \"caller.model\" = \"x\", \"zzz\" = \"x\" }\ndeny = \"x\"\n";
+    project.write(".hooks/rules/team.toml", known);
+    let checked = run(&project, &["check", "--deny-warnings"]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    let matcher = r#"{"hooks":{"BeforeTool":[{"matcher":{"agent":"cluade"},"hooks":[{"type":"command","command":"true"}]}]}}"#;
+    project.write(".hooks/settings.json", matcher);
+    let checked = run(&project, &["check", "--deny-warnings"]);
+    assert_eq!(checked.status, 1, "{checked:?}");
+    assert!(checked.stdout.contains("write `claude`"), "{checked:?}");
+}
+
+#[test]
+fn exceptions_of_rules_that_there_are_not_and_those_without_a_reason_are_reported() {
+    let project = Project::new();
+    project.write(".hooks/rules/team.toml", NO_DEPLOYS);
+    let own = project.home().join(".config/hooks/rules");
+    std::fs::create_dir_all(&own).unwrap();
+    let exceptions = "[except]\n\"team.toml:deploy\" = \" \"\n\"team.toml:deplyo\" = \"mine\"\n";
+    std::fs::write(own.join("mine.toml"), exceptions).unwrap();
+    let checked = run(&project, &["check", "--deny-warnings"]);
+    assert_eq!(checked.status, 1, "{checked:?}");
+    for part in
+        ["`team.toml:deploy` has no reason", "`team.toml:deplyo` is of a rule that is not found"]
+    {
+        assert!(checked.stdout.contains(part), "{part}: {checked:?}");
+    }
+}
+
+#[test]
+fn options_among_the_operands_are_looked_for_everywhere() {
+    let project = Project::new();
+    let rule = "[[rule]]\nid = \"a\"\nshell = { program = \"deployer\", args = [\"push\", [\"--force\", \"-f\"]] }\n\
+        deny = \"x\"\n";
+    project.write(".hooks/rules/team.toml", rule);
+    for (command, expected) in [
+        ("deployer push", "proceed"),
+        ("deployer push --force", "block"),
+        ("deployer -vf push origin", "block"),
+        ("deployer pull --force", "proceed"),
+    ] {
+        assert_eq!(of_command(&project, command), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_rule_for_one_agent_is_tried_as_that_agent() {
+    let project = Project::new();
+    let rule = format!("{NO_DEPLOYS}agent = \"codex\"\n");
+    project.write(".hooks/rules/team.toml", &rule);
+    assert_eq!(run(&project, &["rules", "try", "make deploy"]).status, 0);
+    assert_eq!(run(&project, &["rules", "try", "make deploy", "--caller", "claude"]).status, 0);
+    assert_eq!(run(&project, &["rules", "try", "make deploy", "--caller", "codex"]).status, 2);
+}
+
+#[test]
+fn a_settings_check_of_a_rule_file_says_how_rules_are_checked() {
+    let project = Project::new();
+    project.write(".hooks/rules/team.toml", NO_DEPLOYS);
+    let checked = run(&project, &["check", ".hooks/rules/team.toml"]);
+    assert!(checked.stderr.contains("hook rules test .hooks/rules/team.toml"), "{checked:?}");
 }
 
 #[test]

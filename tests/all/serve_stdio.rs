@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
-use hook_tests::{Project, hook_binary, json};
+use hook_tests::{Project, hook_binary, json, request};
 use rustix::fs::{OFlags, fcntl_getfl};
 use serde_json::json;
 
@@ -131,4 +131,32 @@ fn a_client_that_closes_its_end_ends_the_server() {
         }
         assert!(server.wait().unwrap().success());
     }
+}
+
+/// A client that is killed leaves hooks behind that nobody waits for.
+#[test]
+fn a_client_that_is_gone_ends_the_hooks_that_run_for_it() {
+    let project = Project::with_settings(&json!({"hooks": {"BeforeTool": [{"hooks": [
+        {"type": "command", "command": "echo $$ > started; exec sleep 600", "timeout": 86_400_000}]}]}}));
+    let request =
+        format!("{}\n", request("BeforeTool", &json!({"tool_name": "t", "tool_input": {}}), "1"));
+    let served = |stdin: Stdio, stdout: Stdio| serve(&project, stdin, stdout);
+    let started = project.path().join("started");
+    let ended = |mut server: Child, mut client: Box<dyn FnMut(&mut Child)>| {
+        while std::fs::read(&started).unwrap_or_default().is_empty() {
+            std::thread::yield_now();
+        }
+        std::fs::remove_file(&started).unwrap();
+        client(&mut server);
+        assert!(server.wait().unwrap().success());
+    };
+    let mut of_pipes = served(Stdio::piped(), Stdio::piped());
+    of_pipes.stdin.as_mut().unwrap().write_all(request.as_bytes()).unwrap();
+    ended(of_pipes, Box::new(|server| drop((server.stdin.take(), server.stdout.take()))));
+    let (mut own, theirs) = UnixStream::pair().unwrap();
+    let of_socket =
+        served(OwnedFd::from(theirs.try_clone().unwrap()).into(), OwnedFd::from(theirs).into());
+    own.write_all(request.as_bytes()).unwrap();
+    let mut own = Some(own);
+    ended(of_socket, Box::new(move |_| drop(own.take())));
 }

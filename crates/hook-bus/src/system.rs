@@ -607,7 +607,7 @@ impl HookSystem {
     /// Returns why guards of an event may be missing from the hooks, if some settings cannot be
     /// read.
     pub fn unread_guards(&self, event: HookEventName) -> Option<String> {
-        self.built_engine().ok()?.unread_guards(event)
+        self.built_engine().ok()?.unread_guards(Some(event))
     }
 
     /// Returns all events: built-in ones, and those declared by the host, settings and clients.

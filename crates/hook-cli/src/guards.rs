@@ -26,13 +26,17 @@ pub(crate) fn unknown(
     system: &HookSystem,
     context: &Context,
 ) -> Option<String> {
-    if context.lacks_home() {
-        return Some(format!(
+    unsearched(context).or_else(|| system.unread_guards(event))
+}
+
+/// Returns the reason why the user's settings could not be searched.
+pub(crate) fn unsearched(context: &Context) -> Option<String> {
+    context.lacks_home().then(|| {
+        format!(
             "neither {HOME} nor XDG_CONFIG_HOME names a folder, so the user's settings cannot be \
              found; set one, or give --no-user"
-        ));
-    }
-    system.unread_guards(event)
+        )
+    })
 }
 
 /// Returns the sockets of the projects around the context's, and of the others that the agent works

@@ -108,6 +108,40 @@ pub struct RuleSummary<'r> {
     pub effect: Effect,
     /// The message.
     pub message: &'r str,
+    /// The conditions that narrow it, such as `agent codex`; empty if it always holds.
+    pub only: String,
+}
+
+/// A name in a rule, and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct NameInRule<'r> {
+    rule: &'r Rule,
+    /// The name.
+    pub name: Name<'r>,
+}
+
+impl NameInRule<'_> {
+    /// Returns the id of the rule.
+    pub fn rule(&self) -> &str {
+        &self.rule.id
+    }
+
+    /// Returns the line of the rule, from 1.
+    pub fn line(&self) -> usize {
+        self.rule.line
+    }
+}
+
+/// A name in a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Name<'r> {
+    /// An agent.
+    Agent(&'r str),
+    /// A tool that is of no MCP server.
+    Tool(&'r str),
+    /// A field of the input, by its path.
+    Field(&'r str),
 }
 
 /// A mistake in a rule file.
@@ -171,6 +205,16 @@ pub(crate) struct Rule {
     pub(crate) narrowing: Vec<FieldCondition>,
 }
 
+impl Rule {
+    fn names(&self) -> impl Iterator<Item = Name<'_>> {
+        let tools = self.subjects.iter().filter_map(|subject| match subject {
+            Subject::Tool(tool) => Some(tool.tools()),
+            _ => None,
+        });
+        tools.flatten().map(Name::Tool).chain(self.narrowing.iter().flat_map(FieldCondition::names))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Subject {
     Shell(Box<ShellRule>),
@@ -180,6 +224,31 @@ pub(crate) enum Subject {
     Prompt(LazyRegex),
     Output(LazyRegex),
     Tool(ToolRule),
+}
+
+impl Subject {
+    /// Returns what makes it match everything or nothing.
+    fn mistakes(&self) -> Vec<String> {
+        let (expression, programs): (_, &[WordPattern]) = match self {
+            Self::Shell(shell) => (shell.text.as_ref(), &shell.programs),
+            Self::Prompt(regex) | Self::Output(regex) => (Some(regex), &[]),
+            _ => (None, &[]),
+        };
+        let broken = expression.and_then(LazyRegex::problem);
+        let broken = broken.map(|problem| {
+            format!("it matches everything, since an expression in it is broken: {problem}")
+        });
+        let programs = programs.iter().filter_map(WordPattern::literals).flatten();
+        let no_program = programs.filter_map(|name| {
+            let why = match name {
+                _ if name.contains(' ') => "arguments belong into `args`",
+                _ if name.contains(['{', '}']) => "alternatives are written as `{a,b}`",
+                _ => return None,
+            };
+            Some(format!("no program is called `{name}`: {why}"))
+        });
+        broken.into_iter().chain(no_program).collect()
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -197,6 +266,8 @@ pub(crate) struct ShellRule {
     pub(crate) env: Vec<(String, WordPattern)>,
     /// Programs whose output it reads.
     pub(crate) fed_by: Vec<WordPattern>,
+    /// Variables of the environment that it prints.
+    pub(crate) prints: Vec<WordPattern>,
 }
 
 /// A condition on arguments.
@@ -244,6 +315,7 @@ struct ShellText {
     #[serde(default)]
     env: BTreeMap<String, String>,
     fed_by: Option<OneOrMany>,
+    prints: Option<OneOrMany>,
 }
 
 /// An item of `args`: an operand, or a condition on all arguments.
@@ -375,21 +447,22 @@ impl RuleFile {
     }
 
     /// Adds the mistakes that parsing does not look for, since it would take too long at each start:
-    /// in regular expressions. A rule with one matches whatever the expression is searched in.
+    /// in regular expressions, and names that no program has.
     pub fn check(&mut self) {
         self.parse_rest();
         let problems = self.rules.iter().flat_map(|rule| {
-            let expressions = rule.subjects.iter().filter_map(|subject| match subject {
-                Subject::Shell(shell) => shell.text.as_ref(),
-                Subject::Prompt(regex) | Subject::Output(regex) => Some(regex),
-                _ => None,
-            });
             let problem =
                 |message| Problem { line: rule.line, rule: Some(rule.id.clone()), message };
-            expressions.filter_map(LazyRegex::problem).map(problem)
+            rule.subjects.iter().flat_map(Subject::mistakes).map(problem)
         });
         let problems: Vec<Problem> = problems.collect();
         self.problems.extend(problems);
+    }
+
+    /// Returns the names in the rules that only a host can compare with those that exist.
+    pub fn names(&self) -> Vec<NameInRule<'_>> {
+        let rules = self.whole().rules.iter();
+        rules.flat_map(|rule| rule.names().map(|name| NameInRule { rule, name })).collect()
     }
 
     /// Returns `true` if rules are about calls of tools.
@@ -442,6 +515,12 @@ impl RuleFile {
             name: format!("{}:{}", self.name, rule.id),
             effect: rule.effect,
             message: &rule.message,
+            only: rule
+                .narrowing
+                .iter()
+                .map(FieldCondition::to_string)
+                .collect::<Vec<_>>()
+                .join(", "),
         })
     }
 
@@ -506,7 +585,10 @@ impl RuleFile {
         };
         let text: RuleText = match deserialize(table) {
             Ok(text) => text,
-            Err(message) => return self.problem(line, id.as_deref(), message),
+            Err((at, message)) => {
+                let line = at.map_or(line, |at| line_of(lines.text, at));
+                return self.problem(line, id.as_deref(), message);
+            }
         };
         if ids.contains(&text.id) {
             return self.problem(line, id.as_deref(), format!("there are two rules `{}`", text.id));
@@ -526,7 +608,7 @@ impl RuleFile {
     fn test(&mut self, table: DeTable<'_>, line: usize) {
         let test: TestText = match deserialize(table) {
             Ok(test) => test,
-            Err(message) => return self.problem(line, None, message),
+            Err((_, message)) => return self.problem(line, None, message),
         };
         let subjects = [
             (TestKind::Shell, test.shell),
@@ -599,9 +681,13 @@ fn tables<'t>(
     list.into_iter().map(table).collect()
 }
 
-fn deserialize<'t, T: Deserialize<'t>>(table: DeTable<'t>) -> Result<T, String> {
+/// Reads a table into a type. The error has its place, if it is in a part of the table.
+fn deserialize<'t, T: Deserialize<'t>>(table: DeTable<'t>) -> Result<T, (Option<usize>, String)> {
     let value = Spanned::new(0..0, DeValue::Table(table));
-    T::deserialize(ValueDeserializer::from(value)).map_err(|error| first_line(error.message()))
+    T::deserialize(ValueDeserializer::from(value)).map_err(|error| {
+        let at = error.span().map(|span| span.start).filter(|at| *at > 0);
+        (at, first_line(error.message()))
+    })
 }
 
 fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
@@ -681,12 +767,18 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
         text: None,
         env: text.env.iter().map(|(name, value)| (name.clone(), WordPattern::new(value))).collect(),
         fed_by: text.fed_by.map(OneOrMany::into_patterns).unwrap_or_default(),
+        prints: text.prints.map(OneOrMany::into_patterns).unwrap_or_default(),
     };
     for argument in text.args {
         match argument {
             ArgumentText::Operand(words) => {
                 let mut patterns: Vec<_> =
                     words.iter().map(|word| WordPattern::new(word)).collect();
+                // Operands have no options among them.
+                if words.iter().any(|word| word.starts_with('-') && word.len() > 1) {
+                    rule.conditions.push(Condition::Any(patterns));
+                    continue;
+                }
                 rule.operands.push(match patterns.len() {
                     1 => patterns.remove(0),
                     _ => WordPattern::Any(patterns),
@@ -725,11 +817,12 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
     let is_empty = rule.programs.is_empty()
         && rule.text.is_none()
         && rule.env.is_empty()
+        && rule.prints.is_empty()
         && rule.files.is_none()
         && rule.reads.is_none()
         && rule.writes.is_none();
     match is_empty {
-        true => Err("`shell` needs a `program`, files, a `text` or `env`".to_owned()),
+        true => Err("`shell` needs a `program`, files, a `text`, `env` or `prints`".to_owned()),
         false => Ok(Subject::Shell(Box::new(rule))),
     }
 }

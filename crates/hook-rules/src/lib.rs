@@ -65,5 +65,8 @@ pub use call::{Call, Commands};
 pub use decide::Rules;
 pub use decision::{Decision, Match};
 pub use directories::{Directories, test_directories};
-pub use file::{Effect, Expectation, MAX_FILE, Problem, RuleFile, RuleSummary, RuleTest, TestKind};
-pub use narrowing::{CalledTool, InputFields};
+pub use file::{
+    Effect, Expectation, MAX_FILE, Name, NameInRule, Problem, RuleFile, RuleSummary, RuleTest,
+    TestKind,
+};
+pub use narrowing::{AGENT, CalledTool, InputFields};

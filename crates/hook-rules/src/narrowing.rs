@@ -1,16 +1,18 @@
 //! Conditions on the fields of an input, by which rules are narrowed and tools told apart.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 
+use crate::file::Name;
 use crate::words::{OneOrMany, WordPattern};
 
 /// Returns a field of the input as text, by its path, such as `tool_input.url`.
 pub type InputFields<'f> = &'f dyn Fn(&str) -> Option<String>;
 
-/// The name of the agent, such as `claude`.
-pub(crate) const AGENT: &str = "caller.agent";
+/// The path of the field with the agent's name, such as `claude`.
+pub const AGENT: &str = "caller.agent";
 
 /// The permission mode, and the subagent that calls; the caller's own field where an agent's request
 /// was not read as such.
@@ -30,9 +32,28 @@ pub(crate) struct FieldCondition {
     is_negated: bool,
 }
 
+impl fmt::Display for FieldCondition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.paths.first().map(String::as_str).unwrap_or_default();
+        let name = path.strip_prefix("caller.").unwrap_or(path);
+        write!(formatter, "{name} {}", if self.is_negated { "not " } else { "" })?;
+        let patterns: Vec<_> = self.patterns.iter().map(WordPattern::to_string).collect();
+        formatter.write_str(&patterns.join(" or "))
+    }
+}
+
 impl FieldCondition {
     fn of(path: &str, patterns: Vec<WordPattern>) -> Self {
         Self { paths: vec![path.to_owned()], patterns, without: false, is_negated: false }
+    }
+
+    /// Returns the agents that it names, or the field that a rule names by its path.
+    pub(crate) fn names(&self) -> Vec<Name<'_>> {
+        match self.paths.as_slice() {
+            [path] if path == AGENT => names_in(&self.patterns).map(Name::Agent).collect(),
+            [path] => vec![Name::Field(path)],
+            _ => Vec::new(),
+        }
     }
 
     pub(crate) fn holds(&self, fields: InputFields<'_>) -> bool {
@@ -161,6 +182,11 @@ impl CalledTool {
 }
 
 impl ToolRule {
+    /// Returns the names of tools that are of no MCP server.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        names_in(&self.names).filter(|_| !self.is_mcp)
+    }
+
     pub(crate) fn matches(&self, tool: &CalledTool, fields: InputFields<'_>) -> bool {
         let is_server = match &tool.server {
             Some(server) => {
@@ -174,6 +200,11 @@ impl ToolRule {
             && (self.names.is_empty() || tool.names.iter().any(is_named))
             && self.fields.iter().all(|condition| condition.holds(fields))
     }
+}
+
+/// Returns the names that patterns spell out.
+fn names_in(patterns: &[WordPattern]) -> impl Iterator<Item = &str> {
+    patterns.iter().filter_map(WordPattern::literals).flatten()
 }
 
 fn fields(texts: BTreeMap<String, OneOrMany>) -> Vec<FieldCondition> {

@@ -121,6 +121,11 @@ pub(crate) fn shell_matches(
     if !rule.fed_by.is_empty() && !rule.fed_by.iter().any(is_fed) {
         return Verdict::No;
     }
+    let is_printed =
+        |pattern: &WordPattern| invocation.prints.iter().any(|name| pattern.matches(name));
+    if !rule.prints.is_empty() && !rule.prints.iter().any(is_printed) {
+        return Verdict::No;
+    }
     let has_text = rule.text.as_ref().is_none_or(|regex| {
         arguments.iter().any(|argument| regex.is_match(&argument.text))
             || matches!(&invocation.input, Input::Text(text) if regex.is_match(text))

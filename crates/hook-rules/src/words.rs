@@ -60,6 +60,19 @@ pub(crate) enum WordPattern {
     Any(Vec<Self>),
 }
 
+impl fmt::Display for WordPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(text) => formatter.write_str(text),
+            Self::Glob(pattern) => formatter.write_str(&pattern.iter().collect::<String>()),
+            Self::Any(patterns) => {
+                let patterns: Vec<_> = patterns.iter().map(Self::to_string).collect();
+                formatter.write_str(&patterns.join(" or "))
+            }
+        }
+    }
+}
+
 impl WordPattern {
     pub(crate) fn new(pattern: &str) -> Self {
         let braces = pattern.split_once('{').and_then(|(before, rest)| {

@@ -264,9 +264,6 @@ pub struct SettingsFile {
     pub entries: usize,
     /// `true` if settings were read: `false` if the file is unreadable or not a JSON object.
     pub was_read: bool,
-    /// `true` if the text of an unparsed file mentions a guard. A missing comma is enough to make a
-    /// hand-written file unparsable.
-    pub mentions_guard: bool,
     pub(crate) spans: FileSpans,
 }
 
@@ -286,7 +283,6 @@ impl SettingsFile {
             diagnostics: Vec::new(),
             entries: 0,
             was_read: false,
-            mentions_guard: false,
             spans: FileSpans::default(),
         }
     }

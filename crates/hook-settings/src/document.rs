@@ -59,11 +59,6 @@ pub(super) struct Field {
 }
 
 impl<'t> Document<'t> {
-    /// Returns the text.
-    pub(super) fn text(&self) -> &'t str {
-        self.text
-    }
-
     pub(crate) fn new(text: &'t str, file: Option<PathBuf>) -> Self {
         let ends = text.match_indices('\n').map(|(index, _)| index + 1);
         let sums = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {

@@ -193,7 +193,6 @@ impl<'t> Reader<'t> {
         let was_read = self.read();
         let mut file = self.file;
         file.was_read = was_read;
-        file.mentions_guard = !was_read && mentions_guard(self.document.text());
         file.spans.unreported = self.document.unreported();
         file.diagnostics = self.document.into_diagnostics();
         file

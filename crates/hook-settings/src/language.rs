@@ -177,6 +177,11 @@ impl Languages {
         self.all().find(|language| language.name() == name)
     }
 
+    /// Returns `true` if an agent has this name. Without a host that knows some, the usual ones count.
+    pub(crate) fn has_agent(&self, name: &str) -> bool {
+        self.get(name).is_some() || NAMES.contains(&name)
+    }
+
     /// Returns all languages.
     pub fn all(&self) -> impl Iterator<Item = &'static dyn Language> {
         self.0.iter().copied()

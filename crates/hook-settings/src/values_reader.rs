@@ -8,7 +8,6 @@ use super::rule::Rule;
 use super::values::{
     FAIL_BEHAVIOR, MAX_IN_MATCHER, Treatment, Value, Values, language_help, means_fail_behavior,
 };
-use crate::language;
 use hook_json::field::{self, FieldKind};
 use hook_json::text::shortened;
 
@@ -215,24 +214,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks whether an agent has this name. Without a host that knows some, the usual ones count.
-    fn is_agent(&self, name: &str) -> bool {
-        self.languages.get(name).is_some() || language::NAMES.contains(&name)
-    }
-
     fn agents(&mut self, node: &Node, treatment: Treatment) -> Result<Value, String> {
         let value = self.texts(node, "an array of agents", None, treatment)?;
         let Value::Texts(mut agents) = value else { return Ok(value) };
         for item in self.document.items(node).unwrap_or_default() {
             let Some(name) = item.value.to_text() else { continue };
-            if !self.is_agent(&name) {
+            if !self.languages.has_agent(&name) {
                 let message =
                     format!("unknown agent `{}`; none of its hooks run", shortened(&name));
                 let help = language_help(&name, &self.languages);
                 self.document.report_with_help(Rule::UnknownAgent, &item, message, help);
             }
         }
-        agents.retain(|(name, _)| self.is_agent(name));
+        agents.retain(|(name, _)| self.languages.has_agent(name));
         Ok(Value::Texts(agents))
     }
 

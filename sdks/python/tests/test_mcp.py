@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 from engine import BINARY, needs_engine
-from integration_hooks import SAYING, Told, approving, both_ways, hooked
+from integration_hooks import SAYING, Told, approving, both_ways, group, hooked
 from scripted import run_async
 
 pytest.importorskip("mcp", reason="SKIPPED: mcp is not installed")
 
 import anyio
+from mcp import types
 from mcp.shared.memory import create_client_server_memory_streams
 
 from hook_sdk import HookClient, HookError, HookStopped
-from hook_sdk.integrations.mcp import HookSession
+from hook_sdk.integrations.mcp import HookSession, call_tool
 
 try:
     from mcp.server.mcpserver import MCPServer as Server
@@ -129,3 +130,72 @@ async def test_the_user_is_told_once_of_a_private_server(
                 await made.call_tool("plain", {"path": "a"})
     assert len([it for it in problems if "a private one was started" in it]) == 1, problems
     assert ran == ["a", "a"]
+
+
+def request(name: str, kind: Any = types.CallToolRequest, **more: Any) -> Any:
+    params = {"name": name, "arguments": {"path": "a"}, **more}
+    return kind.model_validate({"method": "tools/call", "params": params})
+
+
+@pytest.mark.parametrize("kind", [types.CallToolRequest, types.Request[Any, str]])
+@pytest.mark.parametrize(
+    ("name", "output", "paths"),
+    [("refused", "not that one", []), ("rewritten", "did safe.txt", ["safe.txt"])],
+)
+@run_async
+async def test_a_request_of_the_session_is_asked_about(
+    tmp_path: Path, kind: Any, name: str, output: str, paths: list[str]
+) -> None:
+    async with hooked(tmp_path) as client, session(client, name) as made:
+        result = await made.send_request(request(name, kind), types.CallToolResult)
+    assert [part.text for part in result.content] == [output] and ran == paths
+
+
+@run_async
+async def test_what_comes_later_is_refused(tmp_path: Path) -> None:
+    later = types.GetTaskPayloadRequest.model_validate(
+        {"method": "tasks/result", "params": {"taskId": "t"}}
+    )
+    async with hooked(tmp_path) as client, session(client, "plain") as made:
+        for asked in (request("plain", task={"ttl": 1000}), later):
+            with pytest.raises(HookError, match="hooks do not see"):
+                await made.send_request(asked, types.CallToolResult)
+    assert ran == []
+
+
+ADDS = {"hookSpecificOutput": {"additionalContext": "mind the gap"}}
+
+
+@run_async
+async def test_what_a_server_wants_to_know_stays_with_hooks_that_add_to_results(
+    tmp_path: Path,
+) -> None:
+    wanted = types.InputRequiredResult(input_requests={}, request_state="s")
+
+    async def call(arguments: dict[str, Any]) -> Any:
+        return wanted if arguments else types.EmptyResult()
+
+    async with hooked(tmp_path, {"AfterTool": [group("", ADDS)]}) as client:
+        assert await call_tool(client, "files", "plain", {"path": "a"}, call) is wanted
+        with pytest.raises(HookError, match="EmptyResult"):
+            await call_tool(client, "files", "plain", {}, call)
+
+
+@pytest.mark.parametrize("adds", [False, True])
+@run_async
+async def test_what_a_call_raises_is_raised_unless_hooks_add_to_it(
+    tmp_path: Path, adds: bool
+) -> None:
+    error = ValueError("no such tool")
+
+    async def call(arguments: dict[str, Any]) -> Any:
+        raise error
+
+    async with hooked(tmp_path, {"ToolError": [group("", ADDS)]} if adds else {}) as client:
+        if not adds:
+            with pytest.raises(ValueError) as raised:
+                await call_tool(client, "files", "plain", {}, call)
+            assert raised.value is error
+            return
+        result = await call_tool(client, "files", "plain", {}, call)
+    assert result.is_error and result.content[0].text == "no such tool\n\nmind the gap"

@@ -5,27 +5,49 @@ from __future__ import annotations
 import asyncio
 from datetime import date
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import ADDING, SAYING, SECRET, Told, approving, both_ways, group, hooked
+from integration_hooks import (
+    ADDING,
+    HOOKS,
+    SAYING,
+    SECRET,
+    Told,
+    approving,
+    both_ways,
+    group,
+    hooked,
+)
 from scripted import run_async
 
 pytest.importorskip("pydantic_ai", reason="SKIPPED: pydantic-ai is not installed")
 
-from pydantic_ai import Agent, DeferredToolRequests
-from pydantic_ai.exceptions import ApprovalRequired
+from pydantic import BaseModel, Field, SecretStr
+from pydantic_ai import Agent, DeferredToolRequests, TextOutput
+from pydantic_ai.exceptions import (
+    ApprovalRequired,
+    CallDeferred,
+    ModelRetry,
+    SkipToolExecution,
+    ToolFailed,
+    UnexpectedModelBehavior,
+)
 from pydantic_ai.messages import (
     BinaryContent,
     ModelRequest,
     ModelResponse,
     TextPart,
     ToolCallPart,
+    ToolReturn,
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+from pydantic_ai.usage import UsageLimits
 
 from hook_sdk import HookError, HookStopped
 from hook_sdk.integrations.pydantic_ai import Hooks
@@ -58,7 +80,8 @@ def agent(client: Any, name: str, *answers: Any, **options: Any) -> Agent:
             if isinstance(part, TextPart):
                 yield part.content
             else:
-                yield {0: DeltaToolCall(part.tool_name, '{"path": "a"}', tool_call_id="c")}
+                arguments = part.args_as_json_str()
+                yield {0: DeltaToolCall(part.tool_name, arguments, tool_call_id="c")}
 
     hooks = Hooks(client, **options)
     made = Agent(FunctionModel(model, stream_function=stream), capabilities=[hooks])
@@ -288,11 +311,12 @@ async def test_the_agent_goes_on_after_it_stopped(tmp_path: Path) -> None:
 
 @run_async
 async def test_hooks_that_want_a_stream_to_go_on_are_a_warning(tmp_path: Path) -> None:
-    async with hooked(tmp_path) as client:
+    problems: list[str] = []
+    async with hooked(tmp_path, on_problem=problems.append) as client:
         made = agent(client, "plain", TextPart("half"))
-        with pytest.warns(UserWarning, match="a stream cannot"):
-            async with made.run_stream("hi") as result:
-                assert await result.get_output() == "half"
+        async with made.run_stream("hi") as result:
+            assert await result.get_output() == "half"
+    assert problems == ["hooks want the agent to go on, which a stream cannot"]
 
 
 @run_async
@@ -358,3 +382,367 @@ async def test_the_user_is_told_what_hooks_say(
         else:
             await made.run("hi")
     told.check("BeforeAgent", "BeforeModel", "BeforeTool", "BeforeModel", "AfterAgent")
+
+
+def forbids(event: str, name: str = "") -> dict[str, Any]:
+    guard = {"type": "command", "command": FORBIDS, "failBehavior": "block"}
+    return {event: [{"matcher": name, "hooks": [guard]}]}
+
+
+class Command(BaseModel):
+    text: str = Field(exclude=True)
+
+
+class Alias(BaseModel):
+    text: str = Field(validation_alias="content")
+
+
+@pytest.mark.parametrize(
+    ("type_", "argument"),
+    [
+        (SecretStr, "forbidden"),
+        (Command, {"text": "forbidden"}),
+        (Alias, {"content": "forbidden"}),
+    ],
+)
+@run_async
+async def test_hooks_see_the_arguments_of_the_model(
+    tmp_path: Path, type_: Any, argument: Any
+) -> None:
+    async with hooked(tmp_path, forbids("BeforeTool")) as client:
+        calls = [ToolCallPart("act", {"it": argument, "number": 1}), TextPart("done")]
+        made = agent(client, "other", *calls)
+
+        def act(it: Any, number: int) -> str:
+            ran.append(it)
+            return "did"
+
+        act.__annotations__["it"] = type_
+        made.tool_plain(act)
+        await made.run("hi")
+    assert ran == [] and returned() == ["no"]
+
+
+@run_async
+async def test_hooks_that_change_one_argument_leave_the_others(tmp_path: Path) -> None:
+    got: list[Any] = []
+    changes = {"hookSpecificOutput": {"tool_input": {"flag": 1}}}
+    async with hooked(tmp_path, {"BeforeTool": [group("act", changes)]}) as client:
+        arguments = {"key": "real", "it": {"content": "x"}, "flag": True}
+        made = agent(client, "other", ToolCallPart("act", arguments), TextPart("done"))
+
+        @made.tool_plain
+        def act(key: SecretStr, it: Alias, flag: bool | int) -> str:
+            got.append((key.get_secret_value(), it.text, flag))
+            return "did"
+
+        await made.run("hi")
+    assert got == [("real", "x", 1)] and not isinstance(got[0][2], bool)
+
+
+class Quiet(BaseModel):
+    name: str = "x"
+    secret: Annotated[str, Field(repr=False)] = "forbidden"
+
+    def __str__(self) -> str:
+        return "quiet"
+
+
+IMAGE = BinaryContent(b"x", media_type="image/png")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Quiet(),
+        [Quiet()],
+        {"a": Quiet()},
+        "forbidden",
+        ToolReturn("fine", content=[IMAGE, "forbidden"]),
+        ToolReturn(Quiet(), metadata="m"),
+        [IMAGE, "forbidden"],
+    ],
+)
+@run_async
+async def test_hooks_see_what_the_model_gets_of_a_tool(tmp_path: Path, value: Any) -> None:
+    async with hooked(tmp_path, forbids("AfterTool")) as client:
+        made = agent(client, "other", ToolCallPart("act", {}), TextPart("done"))
+
+        @made.tool_plain
+        def act() -> Any:
+            return value
+
+        await made.run("hi")
+    assert returned() == ["no"] and "forbidden" not in str(given[-1][-1])
+
+
+@run_async
+async def test_what_hooks_see_of_a_tool_is_what_the_model_gets(tmp_path: Path) -> None:
+    more = ToolReturn({"a": 1}, content="more", metadata="m")
+    values = [Quiet(), more, [IMAGE, "x"], None, date(2026, 1, 2)]
+    async with hooked(tmp_path, {}) as client:
+        calls = [ToolCallPart("act", {"number": it}) for it in range(5)]
+        made = agent(client, "other", calls, TextPart("done"))
+
+        @made.tool_plain
+        def act(number: int) -> Any:
+            return values[number]
+
+        await made.run("hi")
+    kept = [getattr(it, "return_value", it) for it in values]
+    assert returned() == kept and given[-1][-1].parts[-1].content == "more"
+
+
+@run_async
+async def test_a_context_of_hooks_leaves_images_and_metadata(tmp_path: Path) -> None:
+    hooks = {"AfterTool": HOOKS["AfterTool"]}
+    async with hooked(tmp_path, hooks) as client:
+        made = agent(client, "other", ToolCallPart("context", {}), TextPart("done"))
+
+        @made.tool_plain
+        def context() -> Any:
+            return ToolReturn("did", content=["look", IMAGE], metadata="m")
+
+        await made.run("hi")
+    part = next(it for it in given[-1][-1].parts if isinstance(it, ToolReturnPart))
+    assert part.content == ["did\n\nlook\n\nmind the gap", IMAGE] and part.metadata == "m"
+
+
+@run_async
+async def test_a_tool_changes_nothing_of_what_hooks_have_seen(tmp_path: Path) -> None:
+    seen, go = tmp_path / "seen", tmp_path / "go"
+    waits = f"cat > {seen}.part; mv {seen}.part {seen}; until [ -e {go} ]; do sleep 0.01; done"
+    hooks = {"AfterTool": [{"hooks": [{"type": "command", "command": waits}]}]}
+    log = ["harmless"]
+
+    async def grow() -> None:
+        while not seen.exists():
+            await asyncio.sleep(0.01)
+        log.append("forbidden")
+        go.touch()
+
+    async with hooked(tmp_path, hooks) as client:
+        made = agent(client, "other", ToolCallPart("act", {}), TextPart("done"))
+
+        @made.tool_plain
+        def act() -> list[str]:
+            return log
+
+        await asyncio.gather(made.run("hi"), grow())
+    assert returned() == [["harmless"]]
+
+
+@pytest.mark.parametrize("how", ["tool", "text"])
+@pytest.mark.parametrize("is_streamed", [False, True])
+@run_async
+async def test_hooks_are_asked_about_an_output_function(
+    tmp_path: Path, how: str, is_streamed: bool
+) -> None:
+    def delete(path: str) -> str:
+        ran.append(path)
+        return f"deleted {path}"
+
+    def part(path: str) -> Any:
+        return TextPart(path) if how == "text" else ToolCallPart("final_result", {"path": path})
+
+    async with hooked(tmp_path, forbids("BeforeTool", "delete")) as client:
+        made = agent(client, "other", part("forbidden"), part("a"))
+        output = TextOutput(delete) if how == "text" else delete
+        if not is_streamed:
+            assert (await made.run("hi", output_type=output)).output == "deleted a"
+            assert "no" in str(given[-1][-1].parts[-1].content) and ran == ["a"]
+            return
+        with pytest.raises(UnexpectedModelBehavior):
+            async with made.run_stream("hi", output_type=output) as result:
+                async for _ in result.stream_output():
+                    pass
+        assert ran == []
+
+
+@pytest.mark.parametrize("event", ["BeforeTool", "AfterTool"])
+@pytest.mark.parametrize("answer", ["changes", "blocks"])
+@run_async
+async def test_what_hooks_change_of_an_output_function(
+    tmp_path: Path, event: str, answer: str
+) -> None:
+    def act(path: str) -> list[str]:
+        ran.append(path)
+        return ["did"]
+
+    change = {"BeforeTool": {"tool_input": {"path": "b"}}, "AfterTool": {"additionalContext": "x"}}
+    said = REFUSES if answer == "blocks" else {"hookSpecificOutput": change[event]}
+    async with hooked(tmp_path, {event: [group("act", said)]}) as client:
+        made = agent(client, "other", ToolCallPart("final_result", {"path": "a"}))
+        wanted = UnexpectedModelBehavior if answer == "blocks" else HookError
+        with pytest.raises(wanted):
+            await made.run("hi", output_type=act)
+    assert bool(ran) == (event == "AfterTool")
+
+
+@run_async
+async def test_hooks_add_to_the_text_of_an_output_function(tmp_path: Path) -> None:
+    def act(path: str) -> str:
+        return "secret"
+
+    said = {"hookSpecificOutput": {"additionalContext": "kept"}}
+    async with hooked(tmp_path, {"AfterTool": [group("act", said)]}) as client:
+        made = agent(client, "other", ToolCallPart("final_result", {"path": "a"}))
+        assert (await made.run("hi", output_type=act)).output == "secret\n\nkept"
+
+
+@run_async
+async def test_hooks_see_instructions(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        made = agent(client, "plain", TextPart("done"))
+        infos: list[Any] = []
+
+        def model(messages: Any, info: Any) -> ModelResponse:
+            given.append(messages)
+            infos.append(info.instructions)
+            return ModelResponse(parts=[TextPart("done")])
+
+        made.model = FunctionModel(model)
+        result = await made.run("hi", instructions=[SECRET, lambda: "the 1234"])
+        assert infos[0] == "my key is [redacted]\n\nthe [redacted]" and SECRET not in str(given[0])
+        # Without parameters of their own, those of the messages are sent.
+        wrapped: Any = Hooks(client).get_wrapper_model(made.model)
+        asked = ModelRequest(parts=[UserPromptPart("hi")], instructions=SECRET)
+        await wrapped.request([asked], None, ModelRequestParameters())
+        assert infos[-1] == "my key is [redacted]" and SECRET not in str(given[-1])
+    assert result.output == "done"
+
+
+@pytest.mark.parametrize("error", [CallDeferred(), ApprovalRequired()])
+@pytest.mark.parametrize("event", ["ToolError", "AfterTool"])
+@run_async
+async def test_a_deferred_call_stays_one_with_hooks_that_add_to_it(
+    tmp_path: Path, error: Exception, event: str
+) -> None:
+    said = {"hookSpecificOutput": {"additionalContext": "mind"}}
+    async with hooked(tmp_path, {event: [group("", said)]}) as client:
+        made = agent(client, "other", ToolCallPart("act", {}))
+
+        @made.tool_plain
+        def act() -> str:
+            raise error
+
+        result = await made.run("hi", output_type=[str, DeferredToolRequests])
+    assert isinstance(result.output, DeferredToolRequests)
+
+
+@pytest.mark.parametrize("adds", [False, True])
+@run_async
+async def test_retries_of_a_tool_are_counted(tmp_path: Path, adds: bool) -> None:
+    said = {"hookSpecificOutput": {"additionalContext": "mind"}}
+    hooks = {"ToolError": [group("", said)]} if adds else {}
+    async with hooked(tmp_path, hooks) as client:
+        made = agent(client, "other", ToolCallPart("act", {}))
+
+        @made.tool_plain(retries=1)
+        def act() -> str:
+            ran.append("a")
+            raise ModelRetry("again")
+
+        with pytest.raises(UnexpectedModelBehavior, match="max retries"):
+            await made.run("hi")
+    part = given[-1][-1].parts[-1]
+    assert ran == ["a", "a"] and part.outcome == "retried"
+    assert part.content == ("again\n\nmind" if adds else "again")
+
+
+@run_async
+async def test_a_failed_tool_stays_one_with_hooks_that_add_to_it(tmp_path: Path) -> None:
+    said = {"hookSpecificOutput": {"additionalContext": "mind"}}
+    async with hooked(tmp_path, {"ToolError": [group("", said)]}) as client:
+        made = agent(client, "other", ToolCallPart("act", {}), TextPart("done"))
+
+        @made.tool_plain
+        def act() -> str:
+            raise ToolFailed("broken")
+
+        await made.run("hi")
+    part = given[-1][-1].parts[-1]
+    assert part.outcome == "failed" and part.content == "broken\n\nmind"
+
+
+@run_async
+async def test_hooks_see_an_answer_instead_of_a_tool(tmp_path: Path) -> None:
+    async with hooked(tmp_path, forbids("AfterTool")) as client:
+        made = agent(client, "other", ToolCallPart("act", {}), TextPart("done"))
+
+        @made.tool_plain
+        def act() -> str:
+            raise SkipToolExecution("forbidden")
+
+        await made.run("hi")
+    assert returned() == ["no"]
+
+
+@run_async
+async def test_a_context_after_the_model_is_in_the_next_request(tmp_path: Path) -> None:
+    said = {"hookSpecificOutput": {"additionalContext": "mind the gap"}}
+    async with hooked(tmp_path, {"AfterModel": [group("", said)]}) as client:
+        await agent(client, "plain", call("plain"), TextPart("done")).run("hi")
+    assert "mind the gap" not in str(given[0]) and "mind the gap" in str(given[1])
+
+
+@run_async
+async def test_no_provider_gets_what_hooks_have_not_seen(tmp_path: Path) -> None:
+    got: list[Any] = []
+
+    class Provider(FunctionModel):
+        async def count_tokens(self, *given: Any) -> Any:
+            got.append(given)
+
+        async def compact_messages(self, *given: Any, **named: Any) -> Any:
+            got.append(given)
+
+        async def batch_encode(self, request: Any) -> Any:
+            got.append(request)
+
+    async with hooked(tmp_path) as client:
+        made = agent(client, "plain", TextPart("done"))
+        made.model = Provider(made.model.function)  # type: ignore[union-attr]
+        limits = UsageLimits(count_tokens_before_request=True, input_tokens_limit=1000)
+        with pytest.raises(HookError, match="tokens are not counted"):
+            await made.run(SECRET, usage_limits=limits)
+        wrapped: Any = Hooks(client).get_wrapper_model(made.model)  # type: ignore[arg-type]
+        with pytest.raises(HookError, match="not compacted"):
+            await wrapped.compact_messages(SimpleNamespace())
+        with pytest.raises(HookError, match="batches"):
+            await wrapped.batch_encode(SimpleNamespace())
+    assert got == [] and given == []
+
+
+@run_async
+async def test_a_realtime_session_is_refused(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as client:
+        context: Any = SimpleNamespace(realtime=True, prompt=None, messages=[])
+
+        async def handler() -> Any:
+            ran.append("a")
+
+        ran.clear()
+        with pytest.raises(HookError, match="realtime"):
+            await Hooks(client).wrap_run(context, handler=handler)
+    assert ran == []
+
+
+@run_async
+async def test_a_cancelled_run_leaves_nothing_running(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+    async with hooked(tmp_path) as client:
+        made = agent(client, "other", ToolCallPart("act", {}))
+
+        @made.tool_plain
+        async def act() -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.create_task(made.run("hi"))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        left = str(asyncio.all_tasks())
+    assert "execute_tool" not in left and "OpenCall" not in left

@@ -6,10 +6,13 @@ use std::path::Path;
 
 use hook_files::{private_folder, regular_file};
 use hook_json::ObjectWriter;
+use hook_json::text::truncated_with_count;
 use hook_protocol::timestamp;
 
 /// The size in bytes from which the file is rotated.
 const ROTATE_SIZE: u64 = 4 << 20;
+/// The maximum length of a reason in bytes.
+const MAX_REASON: usize = 2 << 10;
 
 /// A call to be logged, already redacted.
 #[derive(Debug, Clone)]
@@ -43,6 +46,7 @@ impl Call {
     }
 
     fn line(&self, code: u8, warnings: usize) -> Vec<u8> {
+        let reason = self.reason.as_deref().map(|reason| truncated_with_count(reason, MAX_REASON));
         ObjectWriter::line(|out| {
             out.text("at", &timestamp());
             out.text("agent", self.agent);
@@ -53,7 +57,7 @@ impl Call {
             out.optional_text("tool", self.tool.as_deref());
             out.optional_text("about", self.subject.as_deref());
             out.text("decision", self.decision);
-            out.optional_text("reason", self.reason.as_deref());
+            out.optional_text("reason", reason.as_deref());
             out.integer("exitCode", code.into());
             out.integer("milliseconds", self.milliseconds.into());
             out.integer("warnings", warnings as i128);

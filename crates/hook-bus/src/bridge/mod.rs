@@ -352,7 +352,7 @@ impl Bridge {
             tool: arguments.and_then(|_| payload?.match_subject()).map(redacted),
             subject: subject.or_else(prompt).as_deref().map(redacted),
             decision: decided.decision.as_str(),
-            reason: decided.reason.as_deref().map(redacted),
+            reason: decided.reason.as_deref().map(|reason| redaction.text(reason).into_owned()),
             milliseconds: u64::try_from(self.started_at.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }

@@ -112,7 +112,7 @@ impl BridgeState {
             tool: None,
             subject: None,
             decision: if code == 0 || code == 1 { "proceed" } else { "block" },
-            reason: Some(shortened(reason)),
+            reason: Some(reason.to_owned()),
             milliseconds: 0,
         };
         if let Err(error) = call.append(&self.log(), code, 0) {

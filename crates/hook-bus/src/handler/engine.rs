@@ -252,22 +252,16 @@ impl Engine {
     }
 
     /// Returns why guards of an event may be missing: some settings cannot be read.
-    pub(crate) fn unread_guards(&self, event: HookEventName) -> Option<String> {
+    pub(crate) fn unread_guards(&self, event: Option<HookEventName>) -> Option<String> {
         let unread = self.pipeline.registry().unread_guards(event)?;
         Some(format!("{unread}; a hook with `failBehavior: block` may be missing"))
-    }
-
-    /// Returns why a known guard is missing: its settings cannot be read any more.
-    pub(crate) fn unread_guard(&self) -> Option<String> {
-        let unread = self.pipeline.registry().unread_guard()?;
-        Some(format!("{unread}; a hook with `failBehavior: block` is missing"))
     }
 
     /// Checks whether an event has a guard, or may have one in settings that could not be read.
     pub(crate) fn may_have_guard(&self, event: HookEventName) -> bool {
         self.pipeline.registry().blocking_on_failure(event).is_some()
             || self.has_displaced_guard(event)
-            || self.pipeline.registry().unread_guards(event).is_some()
+            || self.pipeline.registry().unread_guards(Some(event)).is_some()
     }
 
     fn read(options: &EngineOptions, runner: Arc<Runner>, previous: Option<&Self>) -> Self {

@@ -487,7 +487,7 @@ impl<'e> Responder<'e> {
         outcome: PipelineOutcome,
     ) -> Box<HookExecutionResponse> {
         let mut response = Box::new(HookExecutionResponse::completed(self.id, event, outcome));
-        block_for_unread_guard(self.engine, &mut response);
+        block_for_unread_guards(self.engine, &mut response);
         let tool = self.tool.as_deref();
         log::event(event, tool, &response.correlation_id, &response.hooks, &response.processed);
         warn(self.engine, &mut response);
@@ -550,20 +550,20 @@ impl<'e> Responder<'e> {
         log::failure(event, &self.id, &failure);
         let processed = ProcessedHookResult::failed(failure, guard);
         let mut response = Box::new(HookExecutionResponse::failed(self.id, event, processed));
-        block_for_unread_guard(self.engine, &mut response);
+        block_for_unread_guards(self.engine, &mut response);
         warn(self.engine, &mut response);
         response
     }
 }
 
-/// Blocks any event while a guard is missing because its settings cannot be read. Except the end of
+/// Blocks an event of which guards may be missing, because settings cannot be read. Except the end of
 /// a turn: a block there would make the agent continue.
-fn block_for_unread_guard(engine: &Engine, response: &mut HookExecutionResponse) {
+fn block_for_unread_guards(engine: &Engine, response: &mut HookExecutionResponse) {
     let is_turn_end = response.event.is_some_and(HookEventName::is_turn_end);
     let processed = &mut response.processed;
     if processed.decision == PolicyDecision::Proceed
         && !is_turn_end
-        && let Some(reason) = engine.unread_guard()
+        && let Some(reason) = engine.unread_guards(response.event)
     {
         processed.decision = PolicyDecision::Block;
         processed.reason = Some(reason);

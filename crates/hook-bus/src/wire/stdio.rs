@@ -7,10 +7,11 @@
 
 use std::io;
 
+use hook_run::lines::LineReader;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::client::{ClientEnd, serve_client};
+use super::client::{ClientEnd, serve_until_disconnected};
 use crate::system::HookSystem;
 
 /// Serves the client on the other end of standard input and output, as [`serve_client`] does.
@@ -22,7 +23,8 @@ use crate::system::HookSystem;
 /// Dropping the future cancels the client's requests. If the input is neither a pipe nor a socket,
 /// a read already started on a blocking thread goes on until it returns.
 pub async fn serve_stdio(system: &HookSystem, stop: &CancellationToken) -> io::Result<ClientEnd> {
-    serve_client(system, input(), output(), stop).await
+    let lines = LineReader::new(input());
+    serve_until_disconnected(system, lines, output(), stop, None, disconnected()).await
 }
 
 type Input = Box<dyn AsyncRead + Send + Unpin>;
@@ -42,6 +44,14 @@ fn output() -> Output {
         return output;
     }
     Box::new(tokio::io::stdout())
+}
+
+/// Waits until nobody can read standard output any more, where the system reports that.
+async fn disconnected() {
+    #[cfg(target_os = "linux")]
+    linux::disconnected().await;
+    #[cfg(not(target_os = "linux"))]
+    std::future::pending::<()>().await;
 }
 
 #[cfg(target_os = "linux")]
@@ -89,6 +99,23 @@ mod linux {
         }
     }
 
+    /// Waits until standard output is a pipe or a socket that nobody can read any more.
+    pub(super) async fn disconnected() {
+        let stdout = io::stdout();
+        let socket = match kind(stdout.as_fd()) {
+            Some(_) => Socket::new(stdout.as_fd(), Interest::WRITABLE),
+            None => return std::future::pending().await,
+        };
+        let Ok(Socket(descriptor)) = socket else { return std::future::pending().await };
+        while let Ok(mut ready) = descriptor.ready(Interest::WRITABLE | Interest::ERROR).await {
+            if ready.ready().is_write_closed() || ready.ready().is_error() {
+                return;
+            }
+            ready.clear_ready();
+        }
+        std::future::pending().await
+    }
+
     enum Kind {
         Pipe,
         Socket,
@@ -109,7 +136,7 @@ mod linux {
         std::fs::read_link(link).is_ok_and(|name| name.to_string_lossy().starts_with("pipe:["))
     }
 
-    /// A stream socket whose description may be blocking, and is left so.
+    /// A pipe or stream socket whose description may be blocking, and is left so.
     struct Socket(AsyncFd<OwnedFd>);
 
     impl Socket {

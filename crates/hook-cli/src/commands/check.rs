@@ -7,14 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use hook_files::regular_file;
 use hook_json::text::PathText;
-use hook_rules::RuleFile;
 use hook_settings::check::check;
-use hook_settings::{Diagnostic, Location, Rule, RuleSet, Severity};
+use hook_settings::{Diagnostic, Location, Rule, Severity};
 use hook_trust::verify_pack;
 
 use super::packs::forgotten;
 use crate::context::{Context, explicit_source};
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit_code;
 use crate::output::Printer;
 use crate::render::check as render;
@@ -49,6 +48,13 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         let why = "files were named to check; name this one beside them";
         context.refuse_named_settings(why)?;
     }
+    let is_rules = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    if let Some(path) = arguments.files.iter().find(is_rules) {
+        let path = path.shown();
+        return Err(CommandError::Usage(format!(
+            "{path} is no settings file; `hook rules test {path}` checks a file of rules, `hook check` those in their places"
+        )));
+    }
     let sources = match arguments.files.as_slice() {
         [] => context.sources(),
         files => files.iter().map(|path| explicit_source(path)).collect(),
@@ -60,8 +66,6 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
             let location = Location::of_file(file.file.path.as_deref().unwrap_or(Path::new("")));
             file.file.diagnostics.push(Diagnostic::new(Rule::PackChanged, location, reason));
         }
-        let broken: Vec<_> = file.file.rules.iter().flat_map(broken_expressions).collect();
-        file.file.diagnostics.extend(broken);
     }
     let fatal = match arguments.deny_warnings {
         true => Severity::Warning,
@@ -129,24 +133,6 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         true => Ok(exit_code::FAILURE),
         false => Ok(exit_code::PROCEED),
     }
-}
-
-/// Returns the problems of a rule file's regular expressions, which are compiled when they are first needed.
-fn broken_expressions(rules: &RuleSet) -> Vec<Diagnostic> {
-    let mut file = RuleFile::clone(&rules.file);
-    let known = file.problems.len();
-    file.check();
-    let problems = file.problems.split_off(known).into_iter();
-    let diagnostic = |problem: hook_rules::Problem| {
-        let location = Location { line: problem.line, column: 1, ..Location::of_file(&rules.path) };
-        let rule = problem.rule.unwrap_or_default();
-        let message = format!(
-            "the rule `{rule}` matches everything, since an expression in it is broken: {}",
-            problem.message
-        );
-        Diagnostic::new(Rule::InvalidRule, location, message)
-    };
-    problems.map(diagnostic).collect()
 }
 
 /// Returns a problem for each module that may run and cannot be loaded, with its text.

@@ -212,7 +212,7 @@ async fn fire(
             printer,
         );
     }
-    let response = block_for_unknown_guards(response, event, system, context);
+    let response = block_for_unsearched_settings(response, context);
     answer(arguments, &fired, (&response, &background_hooks), context, Some(system), printer).await
 }
 
@@ -248,16 +248,14 @@ struct Fired {
     interrupted: bool,
 }
 
-/// Turns the response into a block if guards of the event may be missing, since one of them might
+/// Turns the response into a block if the user's settings could not be searched: a guard in them might
 /// have blocked it.
-fn block_for_unknown_guards(
+fn block_for_unsearched_settings(
     mut response: HookExecutionResponse,
-    event: HookEventName,
-    system: &HookSystem,
     context: &Context,
 ) -> HookExecutionResponse {
     if response.processed.decision == PolicyDecision::Proceed
-        && let Some(why) = guards::unknown(event, system, context)
+        && let Some(why) = guards::unsearched(context)
     {
         response.processed.decision = PolicyDecision::Block;
         response.processed.reason = Some(why);

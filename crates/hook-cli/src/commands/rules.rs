@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use hook_files::regular_file;
 use hook_json::text::PathText;
 use hook_rules::{
-    Call, Commands, Directories, Effect, MAX_FILE, Match, RuleFile, Rules, test_directories,
+    AGENT, Call, Commands, Directories, Effect, MAX_FILE, Match, RuleFile, Rules, test_directories,
 };
 use hook_settings::{RuleSet, SettingsFile, excepted_rules};
 use hook_shell::invocations::{UNKNOWN, read};
@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code::{self, Status};
+use crate::options::NamedAgent;
 use crate::output::{Printer, Tone};
 use crate::render::plural;
 
@@ -55,6 +56,9 @@ enum Action {
         /// A file that a tool writes, instead of a command
         #[arg(long, value_name = "PATH", conflicts_with_all = ["command", "read"])]
         write: Option<String>,
+        /// The agent that calls, for rules about some agents only
+        #[arg(long, value_name = "AGENT", value_parser = NamedAgent::parse)]
+        caller: Option<NamedAgent>,
     },
     /// Play the tests in rule files
     Test {
@@ -66,13 +70,14 @@ enum Action {
 
 pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut Printer) -> Result {
     match &arguments.action {
-        Action::Try { command, read, write } => {
+        Action::Try { command, read, write, caller } => {
             let call = match (command, read, write) {
                 (Some(command), ..) => Call::shell(command),
                 (None, Some(path), _) => Call::read(path),
                 (None, None, path) => Call::write(path.as_deref().unwrap_or_default()),
             };
-            try_call(command.as_deref(), &call, context, printer).await
+            let agent = caller.as_ref().map(|NamedAgent(agent)| agent.name());
+            try_call(command.as_deref(), &call, agent, context, printer).await
         }
         Action::Test { files } => test(files, context, printer).await,
     }
@@ -100,6 +105,7 @@ struct Verdict {
 async fn try_call(
     command: Option<&str>,
     call: &Call<'_>,
+    agent: Option<&str>,
     context: &Context,
     printer: &mut Printer,
 ) -> Result {
@@ -122,7 +128,7 @@ async fn try_call(
         call,
         &commands,
         &directories,
-        &|_| None,
+        &|path| agent.filter(|_| path == AGENT).map(str::to_owned),
     );
     for (index, set) in sets.iter().enumerate() {
         let is_same = |other: &&RuleSet| other.file.name == set.file.name;

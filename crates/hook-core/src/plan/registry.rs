@@ -48,8 +48,6 @@ pub struct HookRegistry {
     diagnostics: Vec<Diagnostic>,
     /// Errors that prevented reading a file whose hooks may run.
     unread: Vec<Diagnostic>,
-    /// The first of them whose file mentions a guard.
-    unread_guard: Option<Diagnostic>,
     /// Errors that make hooks of the settings unavailable, limited in number.
     settings_errors: Vec<String>,
     /// Trusted guards that settings no longer contain, or that they disable.
@@ -139,18 +137,16 @@ impl HookRegistry {
             .iter()
             .zip(trust_decisions.may_run)
             .filter(|(file, may_run)| *may_run && !file.was_read);
-        // If an agent's own file is broken, that agent runs none of its hooks either.
-        let unread = unread.filter(|(file, _)| file.language.is_none());
+        // If an agent's own file is broken, that agent runs none of its hooks either. Guards of a
+        // project are known from the trust store.
+        let is_decided = |file: &SettingsFile| {
+            file.language.is_some() || file.source == HookSource::Project && policy.uses_store()
+        };
+        let unread = unread.filter(|(file, _)| !is_decided(file));
         let why = |file: &SettingsFile| {
             file.diagnostics.iter().find(|diagnostic| diagnostic.is_whole_file()).cloned()
         };
-        let unread: Vec<&SettingsFile> = unread.map(|(file, _)| file).collect();
-        // Guards of a project are known from the trust store.
-        let is_decided =
-            |file: &SettingsFile| file.source == HookSource::Project && policy.uses_store();
-        let with_guard = unread.iter().filter(|file| file.mentions_guard && !is_decided(file));
-        let unread_guard = with_guard.clone().find_map(|file| why(file));
-        let unread = unread.into_iter().filter_map(why).collect();
+        let unread = unread.filter_map(|(file, _)| why(file)).collect();
         let disabled: Vec<Disabled<'_>> = files.iter().map(Disabled::by).collect();
         let excepted = excepted_rules(files.iter().flat_map(|file| &file.rules));
         // A pack that changed decides nothing.
@@ -233,7 +229,6 @@ impl HookRegistry {
             lost_guards,
             diagnostics,
             unread,
-            unread_guard,
             notices,
             worker_hooks,
             state: RwLock::new(State { expanded, ..State::default() }),
@@ -320,20 +315,16 @@ impl HookRegistry {
     /// unreadable settings file whose hooks may run, or an unreadable trust store. `None` if all
     /// guards are known. Settings of an untrusted project are ignored, since none of their hooks
     /// would run.
-    pub fn unread_guards(&self, event: HookEventName) -> Option<&Diagnostic> {
+    pub fn unread_guards(&self, event: Option<HookEventName>) -> Option<&Diagnostic> {
         let of_store =
             self.diagnostics.iter().find(|diagnostic| diagnostic.rule == Rule::TrustStore);
         let may_be_trusted = |hook: &Arc<Hook>| {
-            let is_of_event = hook.event == event || hook.event.is_wildcard();
+            let is_of_event =
+                event.is_none_or(|event| hook.event == event || hook.event.is_wildcard());
             !hook.is_trusted() && is_of_event && hook.fail_behavior == FailBehavior::Block
         };
         let of_store = of_store.filter(|_| self.hooks.iter().any(may_be_trusted));
         of_store.or_else(|| self.unread.first())
-    }
-
-    /// Returns the error of an unreadable settings file whose text mentions a guard, if any.
-    pub fn unread_guard(&self) -> Option<&Diagnostic> {
-        self.unread_guard.as_ref()
     }
 
     /// Returns a guard of a declared event with that name that the event no longer plans or obeys:

@@ -38,6 +38,9 @@ pub(super) const DESTINATION: [&str; 7] =
 
 /// The command of a shell.
 pub(super) const COMMAND: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
+/// The program of a shell that gets its arguments apart, and those.
+pub(super) const PROGRAM: [&str; 2] = ["program", "executable"];
+pub(super) const OPERANDS: [&str; 3] = ["args", "arguments", "argv"];
 /// Arguments that describe the call.
 pub(super) const DESCRIPTION: [&str; 4] =
     ["description", "explanation", "instruction", "instructions"];
@@ -161,6 +164,10 @@ impl Arguments {
     /// Returns `true` if the argument is present and is a text.
     pub(super) fn has_text(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| value.to_text().is_some())
+    }
+
+    pub(super) fn is_object(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| value.to_object().is_ok())
     }
 
     /// Returns the text under these names; an error if two differ, since either may count.

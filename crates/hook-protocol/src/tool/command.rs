@@ -1,6 +1,6 @@
 //! The command of a shell call, under any argument name.
 
-use super::arguments::{Arguments, COMMAND, DESCRIPTION};
+use super::arguments::{Arguments, COMMAND, DESCRIPTION, OPERANDS, PROGRAM};
 use super::call::ToolCall;
 use super::kind::ToolKind;
 use hook_json::{RawJson, RawObject};
@@ -24,7 +24,10 @@ impl ShellCommand {
             return Ok(None);
         }
         let fields = Arguments::from_call(call.arguments);
-        let arguments = fields.present(&COMMAND);
+        let mut arguments = fields.present(&COMMAND);
+        if arguments.is_empty() {
+            arguments = fields.present(&PROGRAM);
+        }
         if arguments.is_empty() {
             // The argument has an unknown name.
             let text = fields.texts().filter(|(name, _)| !DESCRIPTION.contains(name));
@@ -42,8 +45,9 @@ impl ShellCommand {
                 _ => found = Some((name, text)),
             }
         }
-        let text = found.map(|(_, text)| text).unwrap_or_default();
-        let is_text = arguments.iter().all(|name| fields.has_text(name));
+        let operands = operands(&fields)?;
+        let is_text = operands.is_empty() && arguments.iter().all(|name| fields.has_text(name));
+        let text = found.map(|(_, text)| text).unwrap_or_default() + &operands;
         Ok(Some(Self { text, arguments: if is_text { arguments } else { Vec::new() } }))
     }
 
@@ -58,13 +62,17 @@ impl ShellCommand {
             let quoted = |word: &RawJson| word.to_text().map(|text| hook_shell::quote(&text));
             words.iter().map(quoted).collect::<Option<Vec<String>>>()
         });
-        words.map_or(self.text, |words| words.join(" "))
+        let operands = operands(&fields).unwrap_or_default();
+        words.map_or(self.text, |words| words.join(" ") + &operands)
     }
 
     /// Returns `true` if an MCP tool or an unknown tool has a command argument: it may be a shell.
     pub fn has_command_argument(call: &ToolCall<'_>) -> bool {
         let is_other = matches!(call.kind, ToolKind::Mcp | ToolKind::Other);
-        is_other && !Arguments::from_call(call.arguments).present(&COMMAND[..3]).is_empty()
+        let has = |names: &[&'static str]| {
+            !Arguments::from_call(call.arguments).present(names).is_empty()
+        };
+        is_other && (has(&COMMAND[..3]) || has(&PROGRAM) && has(&OPERANDS))
     }
 
     /// Returns `true` if the command is in the native argument alone.
@@ -101,6 +109,28 @@ impl ShellCommand {
     }
 }
 
+/// Returns the words that stand apart from the command, each behind a blank.
+fn operands(fields: &Arguments) -> Result<String, String> {
+    let mut operands = String::new();
+    // An object is none of a program.
+    let is_object = |name: &&str| fields.is_object(name);
+    for name in fields.present(&OPERANDS).into_iter().filter(|name| !is_object(name)) {
+        let words = match fields.list(&[name]) {
+            Some(words) => {
+                let quoted = |word: &RawJson| word.to_text().map(|text| hook_shell::quote(&text));
+                words.iter().map(quoted).collect::<Option<Vec<String>>>().map(|it| it.join(" "))
+            }
+            None => fields.joined_text(name),
+        };
+        let words = words.ok_or_else(|| format!("its `{name}` are no arguments"))?;
+        if !words.is_empty() {
+            operands.push(' ');
+            operands.push_str(&words);
+        }
+    }
+    Ok(operands)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +151,9 @@ mod tests {
             (r#"{"command":null,"chars":"a\n"}"#, Ok("a\n")),
             (r#"{"line":"a","description":"d"}"#, Ok("a")),
             (r#"{"id":7}"#, Ok("")),
+            (r#"{"command":"rm","args":["-rf","a b"]}"#, Ok("rm -rf 'a b'")),
+            (r#"{"program":"rm","args":"-rf /"}"#, Ok("rm -rf /")),
+            (r#"{"command":"rm","args":[{}]}"#, Err("no arguments")),
             (r#"{"cmd":"a","command":"b"}"#, Err("they differ")),
             (r#"{"command":7}"#, Err("no command")),
         ] {

@@ -1,7 +1,8 @@
 //! Checks settings files.
 
 use super::findings::{CheckContext, CheckedFile, Finding, Findings, project_of};
-use super::{hooks, matcher, names, script, timeout};
+use super::{hooks, matcher, names, rules, script, timeout};
+use crate::language::Languages;
 use crate::{Diagnostic, FileSpans, HooksConfig, Rule, SettingsFile, SettingsSource, load_all};
 
 /// Reads and checks settings. Missing optional files are left out.
@@ -15,15 +16,23 @@ pub fn check(sources: &[SettingsSource], context: &CheckContext) -> Vec<CheckedF
         .flatten()
         .map(|(file, text)| CheckedFile { file, text })
         .collect();
+    let languages: Languages = sources.iter().flat_map(|source| source.languages.all()).collect();
     let found: Vec<Vec<Diagnostic>> =
-        (0..files.len()).map(|index| check_file(&files, index, context)).collect();
-    for (checked, found) in files.iter_mut().zip(found) {
+        (0..files.len()).map(|index| check_file(&files, index, context, &languages)).collect();
+    let of_rules = rules::check(&files, &languages);
+    for ((checked, found), of_rules) in files.iter_mut().zip(found).zip(of_rules) {
         checked.file.diagnostics = found;
+        checked.file.diagnostics.extend(of_rules);
     }
     files
 }
 
-fn check_file(files: &[CheckedFile], index: usize, context: &CheckContext) -> Vec<Diagnostic> {
+fn check_file(
+    files: &[CheckedFile],
+    index: usize,
+    context: &CheckContext,
+    languages: &Languages,
+) -> Vec<Diagnostic> {
     let Some(checked) = files.get(index) else { return Vec::new() };
     let file = &checked.file;
     let host = &context.project;
@@ -47,7 +56,9 @@ fn check_file(files: &[CheckedFile], index: usize, context: &CheckContext) -> Ve
     };
     let unknown_event_file = unknown_event_hooks(file);
     // Matchers of all hooks are checked, because the object form is native.
-    [file, &unknown_event_file].into_iter().for_each(|file| matcher::check(file, &mut findings));
+    for file in [file, &unknown_event_file] {
+        matcher::check(file, languages, &mut findings);
+    }
     for file in [&native, &unknown_event_file] {
         timeout::check(file, &mut findings);
         hooks::check(file, &mut findings);

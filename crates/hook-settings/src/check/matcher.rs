@@ -6,13 +6,17 @@ use std::sync::Arc;
 
 use super::findings::{Finding, Findings, path_of_definition};
 use crate::document::parse_root;
+use crate::language::Languages;
 use crate::matcher::{Matcher, MatcherProblem, names_in};
+use crate::matcher_definition::MatcherFields;
+use crate::values::language_help;
 use crate::{FailBehavior, MatcherDefinition, Rule, SettingsFile, Severity, TOOL};
 use hook_json::text::{nearest, shortened};
+use hook_protocol::event::input::CallerField;
 use hook_protocol::event::{HookEventName, Matching};
 use hook_protocol::tool::{is_mcp_tool_name, native_name, nearest_name};
 
-pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
+pub(super) fn check(file: &SettingsFile, languages: &Languages, findings: &mut Findings<'_>) {
     // Hooks of one definition share their matcher, and definitions often share theirs.
     let mut seen = HashSet::new();
     let mut known: HashMap<(HookEventName, &MatcherDefinition, FailBehavior), Vec<Problem>> =
@@ -27,7 +31,7 @@ pub(super) fn check(file: &SettingsFile, findings: &mut Findings<'_>) {
         let fail_behavior = entry.fail_behavior;
         let problems = known
             .entry((entry.event, matcher, fail_behavior))
-            .or_insert_with(|| problems(entry.event, matcher, fail_behavior));
+            .or_insert_with(|| problems(entry.event, matcher, fail_behavior, languages));
         for problem in problems {
             let (range, path) =
                 invalid_part(findings, range, path_of_definition(entry, "matcher"), problem);
@@ -80,6 +84,7 @@ fn problems(
     event: HookEventName,
     matcher: &Arc<MatcherDefinition>,
     fail_behavior: FailBehavior,
+    languages: &Languages,
 ) -> Vec<Problem> {
     match &**matcher {
         MatcherDefinition::Text(text) => {
@@ -103,7 +108,8 @@ fn problems(
             let is_list = fields.tools.len() > 1;
             let unknown =
                 tools.filter_map(|(item, name)| unknown_tool(name, Some(is_list.then_some(item))));
-            found.into_iter().map(problem).chain(unknown).collect()
+            let agents = unknown_agents(fields, languages);
+            found.into_iter().map(problem).chain(unknown).chain(agents).collect()
         }
         // The reader reported it.
         MatcherDefinition::Unreadable(_) => Vec::new(),
@@ -129,6 +135,20 @@ fn unknown_tool(name: &str, item: Option<Option<usize>>) -> Option<Problem> {
         suggestion: nearest,
         help,
         ..Problem::new(Rule::UnknownTool, message)
+    })
+}
+
+/// Reports names that no known agent has, so the matcher may never match.
+fn unknown_agents(fields: &MatcherFields, languages: &Languages) -> impl Iterator<Item = Problem> {
+    let agents = fields.callers().find(|(field, _)| *field == CallerField::Agent);
+    let agents = agents.map(|(_, agents)| agents.as_slice()).unwrap_or_default();
+    let unknown = agents.iter().enumerate().filter(|(_, name)| !languages.has_agent(name));
+    unknown.map(|(item, name)| Problem {
+        key: Some(CallerField::Agent.as_str()),
+        item: (agents.len() > 1).then_some(item),
+        severity: Some(Severity::Warning),
+        help: Some(language_help(name, languages)),
+        ..Problem::new(Rule::UnknownAgent, format!("there is no agent `{}`", shortened(name)))
     })
 }
 

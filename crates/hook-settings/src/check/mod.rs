@@ -6,6 +6,7 @@
 //! | `hooks` | hooks that cannot do what they are for |
 //! | `matcher` | matchers that do not have their apparent effect |
 //! | `names` | names in `disabled`, and duplicate hooks |
+//! | `rules` | rules that do not have their apparent effect |
 //! | `script` | scripts and programs that commands start |
 //! | `timeout` | timeouts that look like seconds |
 
@@ -14,6 +15,7 @@ mod findings;
 mod hooks;
 mod matcher;
 mod names;
+mod rules;
 mod script;
 mod timeout;
 

@@ -133,6 +133,17 @@ impl<'i> Files<'i> {
                 self.push_all(texts.flat_map(patched), Access::Write);
             }
             "curl" | "http" | "https" | "wget" => {
+                let saves_by_name = match invocation.program() {
+                    "curl" => invocation.has_option(&["-O", "--remote-name", "--remote-name-all"]),
+                    "wget" => invocation.option_values(&["-O", "--output-document"]).is_empty(),
+                    _ => false,
+                };
+                for url in self.operands().filter(|_| saves_by_name) {
+                    let path = url.split(['?', '#']).next().unwrap_or_default();
+                    let name = path.split_once("//").map_or(path, |(_, path)| path);
+                    let name = name.rsplit_once('/').map_or("", |(_, name)| name);
+                    self.push_all((!name.is_empty()).then_some(name), Access::Write);
+                }
                 for text in invocation.texts() {
                     for (at, _) in text.match_indices('@') {
                         let (name, path) = text.split_at(at);
@@ -166,6 +177,10 @@ impl<'i> Files<'i> {
                 if self.operands().take(3).any(|operand| COPIES.contains(&operand)) {
                     self.push_all(self.operands().last(), Access::Write);
                 }
+            }
+            "gh" if self.operands().take(2).eq(["gist", "create"]) => {
+                let files: Vec<&str> = self.operands().skip(2).collect();
+                self.push_all(files, Access::Read);
             }
             "gh" if self.operands().take(2).eq(["repo", "clone"]) => {
                 self.push_all(self.operands().nth(3), Access::Write);

@@ -2,12 +2,14 @@
 //! their names and the strings in their parentheses.
 
 use super::argument::Argument;
+use super::argument::UNKNOWN;
 use super::awk::by_awk;
 use super::invocation::Invocation;
 use super::paths::Access;
 use super::program::{Language, OptionValue};
 use super::started::Started;
-use super::tokens::{call_strings, is_computed, is_name, is_unknown_path, string};
+use super::tokens::{self, Token, is_call, is_handle, is_name, string};
+use super::values::{OWN_ARGUMENT, Values};
 
 /// The use that a function makes of its strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,7 @@ impl Call {
             | "exec"
             | "execFile"
             | "execFileSync"
+            | "execute"
             | "execSync"
             | "execl"
             | "execlp"
@@ -56,15 +59,14 @@ impl Call {
             "appendFile" | "appendFileSync" | "chmod" | "chmodSync" | "chown" | "chownSync"
             | "copy" | "copy2" | "copyFile" | "copyFileSync" | "copyfile" | "copytree" | "cp"
             | "cpSync" | "cp_r" | "cp_rf" | "createWriteStream" | "delete" | "emptyDir"
-            | "ensureDir" | "file_put_contents" | "ftruncate" | "glob" | "link" | "linkSync"
-            | "ln_s" | "ln_sf" | "makedirs" | "mkdirSync" | "mkdir_p" | "move"
-            | "move_uploaded_file" | "mv" | "openat" | "outputFile" | "outputFileSync"
-            | "remove" | "removeSync" | "remove_tree" | "removedirs" | "rename" | "renameSync"
-            | "renames" | "replace" | "rm" | "rmSync" | "rm_f" | "rm_r" | "rm_rf" | "rmdir"
-            | "rmdirSync" | "rmdirs" | "rmtree" | "symlink" | "symlinkSync" | "sysopen"
-            | "truncate" | "truncateSync" | "unlink" | "unlinkSync" | "utime" | "utimesSync"
-            | "write" | "writeFile" | "writeFileSync" | "writeTextFile" | "writeTextFileSync"
-            | "writev" => Self::Writes,
+            | "ensureDir" | "file_put_contents" | "ftruncate" | "link" | "linkSync" | "ln_s"
+            | "ln_sf" | "makedirs" | "mkdirSync" | "mkdir_p" | "move" | "move_uploaded_file"
+            | "mv" | "openat" | "outputFile" | "outputFileSync" | "remove" | "removeSync"
+            | "remove_tree" | "removedirs" | "rename" | "renameSync" | "renames" | "replace"
+            | "rm" | "rmSync" | "rm_f" | "rm_r" | "rm_rf" | "rmdir" | "rmdirSync" | "rmdirs"
+            | "rmtree" | "symlink" | "symlinkSync" | "sysopen" | "truncate" | "truncateSync"
+            | "unlink" | "unlinkSync" | "utime" | "utimesSync" | "write" | "writeFile"
+            | "writeFileSync" | "writeTextFile" | "writeTextFileSync" | "writev" => Self::Writes,
             "createReadStream" | "file_get_contents" | "opendir" | "read" | "readFile"
             | "readFileSync" | "readTextFile" | "readTextFileSync" | "readdirSync" | "readfile"
             | "readlines" | "slurp" => Self::Reads,
@@ -98,19 +100,20 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Started> {
     if name == "deno" && invocation.operand(0) == "eval" {
         programs.push(invocation.operand(1));
     }
-    if programs.is_empty() && invocation.reads_program() {
+    if name == "sqlite3" {
+        programs.extend(invocation.operands().skip(1).map(|operand| operand.text.as_str()));
+    }
+    if programs.is_empty() && (invocation.reads_program() || !language.has_calls) {
         programs.extend(invocation.input.text());
     }
     for program in programs {
-        if program.len() <= MAX_PROGRAM {
+        let is_known = program.chars().any(|character| character != UNKNOWN);
+        if program.len() <= MAX_PROGRAM && (is_known || program.is_empty()) {
             read(program, language, &mut effects);
-            // A program that begins in the home directory may use any file there.
+            // What methods write below the home directory may be any file there.
             const HOMES: [&str; 7] =
                 ["Path.home", "expanduser", "homedir", "HOME", "getpwuid", "Dir.home", "/proc/"];
-            let is_file = |effect: &Started| matches!(effect, Started::File(_, Access::Write));
-            if HOMES.iter().any(|home| program.contains(home))
-                && (effects.iter().any(is_file) || writes_by_method(program))
-            {
+            if HOMES.iter().any(|home| program.contains(home)) && writes_by_method(program) {
                 effects.push(Started::unknown_program());
             }
         } else {
@@ -121,14 +124,17 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Started> {
 }
 
 fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
-    let Language { has_hash, has_slashes, has_backticks } = language;
+    let Language { has_hash, has_slashes, has_backticks, has_calls } = language;
+    let mut values = Values::of(program, language);
     let mut rest = program;
     while let Some(character) = rest.chars().next() {
         if has_hash && character == '#' || has_slashes && rest.starts_with("//") {
             rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
         } else if has_slashes && rest.starts_with("/*") {
             rest = rest.split_once("*/").map_or("", |(_, rest)| rest);
-        } else if character == '`' && has_backticks {
+        } else if character == '`' && has_backticks || has_slashes && rest.starts_with("$`") {
+            // Bun's shell is a template.
+            rest = rest.trim_start_matches('$');
             let (text, after) = string(rest);
             effects.push(Started::Text(text));
             rest = after;
@@ -154,8 +160,8 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
             let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
             let (name, after) = rest.split_at(length);
             rest = after;
-            if let Some(call) = Call::of(name) {
-                effects_of(call, name, program, after, effects);
+            if let Some(call) = Call::of(name).filter(|_| has_calls) {
+                effects_of(call, name, after, &mut values, effects);
             }
         } else {
             rest = rest.get(character.len_utf8()..).unwrap_or_default();
@@ -163,10 +169,24 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
     }
 }
 
-/// Adds what a call does with the strings behind its name.
-fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut Vec<Started>) {
-    let Some(found) = call_strings(after) else { return };
-    // `Path('x').write_text(…)`, `open('x').read()`: the string is before the name.
+/// Adds what a call does with the arguments behind its name.
+fn effects_of(
+    call: Call,
+    name: &str,
+    after: &str,
+    values: &mut Values<'_>,
+    effects: &mut Vec<Started>,
+) {
+    if !is_call(after, values.language.has_backticks) {
+        return;
+    }
+    let program = values.program;
+    let begin = program.len().saturating_sub(after.len() + name.len());
+    let is_method = program.get(..begin).is_some_and(|before| before.ends_with('.'));
+    let is_of_files = call == Call::Names || is_of_files(name, program, after);
+    let Some(mut arguments) = tokens::arguments(after) else {
+        return effects.push(Started::unknown_program());
+    };
     match call {
         Call::Runs => {
             // `/x/.exec("y")` and the like run no programs.
@@ -181,35 +201,47 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
                 "shelljs",
                 "zx",
             ];
-            let begin = program.len().saturating_sub(after.len() + name.len());
-            let is_method = program.get(..begin).is_some_and(|before| before.ends_with('.'));
-            let may_run = !matches!(name, "run" | "call" | "exec")
-                || MODULES.iter().any(|module| program.contains(module))
-                || program
-                    .match_indices("require(")
-                    .any(|(at, call)| program.get(at + call.len() - 1..).is_some_and(is_computed))
-                || name == "exec" && !is_method;
-            match found.as_slice() {
-                _ if !may_run => {}
-                _ if is_computed(after) => effects.push(Started::unknown_program()),
-                [] => {}
-                [text] => effects.push(Started::text(text)),
-                words => {
-                    effects.push(Started::Program(words.iter().map(Argument::plain).collect()))
-                }
+            let computes_module = || {
+                program.match_indices("require(").any(|(at, call)| {
+                    let name = program.get(at + call.len()..).and_then(tokens::arguments);
+                    !name.is_some_and(|name| matches!(name.concat().as_slice(), [Token::Text(_)]))
+                })
+            };
+            let is_of_os = || program.get(..begin).is_some_and(|before| before.ends_with("os."));
+            let may_run = !matches!(name, "run" | "call" | "exec" | "execute")
+                || name == "execute" && is_of_os()
+                || name != "execute" && MODULES.iter().any(|module| program.contains(module))
+                || name == "exec" && !is_method
+                || computes_module();
+            if may_run {
+                effects.extend(run(&arguments, values));
             }
         }
-        Call::Opens | Call::Reads | Call::Writes if !is_of_files(name, program, after) => {}
+        Call::Opens | Call::Reads | Call::Writes if !is_of_files => {}
         Call::Opens => {
-            let is_mode = |text: &String| {
+            let is_mode = |text: &str| {
                 text.len() <= 3 && text.contains(['r', 'w', 'a', 'x', '+', '>', '<', '|'])
             };
-            let modes: String = found.iter().filter(|text| is_mode(text)).cloned().collect();
-            let path = found.iter().find(|text| !is_mode(text));
-            // Perl has the mode in front of the path, or in it.
-            let path = path.map(|path| path.trim_start_matches(['>', '<', '+', ' ']));
-            let is_in_path = found.iter().any(|text| text.starts_with(['>', '+']));
-            if modes.contains('|') || path.is_some_and(|path| path.starts_with('|')) {
+            let texts = arguments.iter().skip(1).filter_map(|argument| match argument.as_slice() {
+                [Token::Text(text)]
+                | [Token::Name("mode"), Token::Sign('='), Token::Text(text)] => Some(text.as_str()),
+                _ => None,
+            });
+            let modes: String = texts.filter(|text| is_mode(text)).collect();
+            // Perl names a handle first, and has the mode in front of the path, or in it.
+            arguments.retain(|argument| match argument.as_slice() {
+                [Token::Text(text)] => !is_mode(text),
+                argument => is_method || !values.language.has_backticks || !is_handle(argument),
+            });
+            arguments.truncate(1);
+            let paths = values.of_arguments(&arguments).concat();
+            let is_in_path = paths.iter().any(|text| text.starts_with(['>', '+']));
+            // Without a mode, Perl runs a path that begins or ends with `|`.
+            let may_run = |path: &String| {
+                let is_unknown = modes.is_empty() && !is_method && path.starts_with(UNKNOWN);
+                path.starts_with('|') || is_unknown && values.language.has_backticks
+            };
+            if modes.contains('|') || paths.iter().any(may_run) {
                 effects.push(Started::unknown_program());
             }
             let writes = is_in_path
@@ -218,36 +250,65 @@ fn effects_of(call: Call, name: &str, program: &str, after: &str, effects: &mut 
                     .iter()
                     .any(|flag| after.split(')').next().unwrap_or_default().contains(flag));
             let access = if writes { Access::Write } else { Access::Read };
-            effects.extend(path.map(|path| Started::File(path.to_owned(), access)));
-            // Perl names a handle first.
-            let first = after.trim_start_matches([' ', '(']);
-            let is_handle = first.starts_with("my ")
-                || first.starts_with(|first: char| first.is_ascii_uppercase());
-            if is_unknown_path(after, if is_handle { 3 } else { 1 }, program) {
-                effects.push(Started::unknown_program());
-            }
+            let paths = paths.iter().map(|path| path.trim_start_matches(['>', '<', '+', ' ']));
+            effects.extend(paths.filter_map(|path| of_file(path, access)));
         }
         Call::Names => {
             let writes = writes_by_method(program);
             let access = if writes { Access::Write } else { Access::Read };
-            effects.extend(found.into_iter().map(|path| Started::File(path, access)));
-            if writes && is_unknown_path(after, 8, program) {
-                effects.push(Started::unknown_program());
-            }
+            let paths = values.of_arguments(&arguments).concat();
+            effects.extend(paths.iter().filter_map(|path| of_file(path, access)));
         }
         Call::Reads | Call::Writes => {
             let access = if call == Call::Reads { Access::Read } else { Access::Write };
-            // Other strings are contents and encodings.
+            // Other arguments are contents and encodings.
             let moves = ["rename", "cp", "mv", "move", "copy", "unlink", "rm", "replace"]
                 .iter()
                 .any(|begin| name.starts_with(begin));
-            let count = if moves { usize::MAX } else { 1 };
-            effects.extend(found.into_iter().take(count).map(|path| Started::File(path, access)));
-            if is_unknown_path(after, count, program) {
-                effects.push(Started::unknown_program());
+            if !moves {
+                arguments.truncate(1);
             }
+            let paths = values.of_arguments(&arguments).concat();
+            effects.extend(paths.iter().filter_map(|path| of_file(path, access)));
         }
     }
+}
+
+/// Returns the use of a file by its path, of which a part may be unknown.
+fn of_file(path: &str, access: Access) -> Option<Started> {
+    match path {
+        OWN_ARGUMENT => None,
+        _ if path.starts_with(UNKNOWN) && access == Access::Write => {
+            Some(Started::unknown_program())
+        }
+        _ => Some(Started::File(path.to_owned(), access)),
+    }
+}
+
+/// Returns what a call that runs a program starts: a text, or a list of words.
+fn run(arguments: &[Vec<Token<'_>>], values: &mut Values<'_>) -> Option<Started> {
+    let (first, rest) = arguments.split_first().filter(|(first, _)| !first.is_empty())?;
+    let mut words = match values.list(first) {
+        Some(words) => words,
+        None => match values.of_expression(first).as_slice() {
+            [value] => vec![value.clone()],
+            _ => vec![UNKNOWN.to_string()],
+        },
+    };
+    let is_list = first.first() == Some(&Token::Sign('['));
+    for argument in rest {
+        match argument.as_slice() {
+            [Token::Text(text)] => words.push(text.clone()),
+            argument => words.extend(values.list(argument).unwrap_or_default()),
+        }
+    }
+    Some(match words.as_slice() {
+        [] => return None,
+        [program, ..] if program.starts_with(UNKNOWN) => Started::unknown_program(),
+        [text] if !is_list && text.contains(UNKNOWN) => Started::unknown_program(),
+        [text] if !is_list => Started::text(text),
+        words => Started::Program(words.iter().map(Argument::plain).collect()),
+    })
 }
 
 /// Returns `true` if a program has a method that writes the file of its object.
@@ -272,9 +333,9 @@ fn writes_by_method(program: &str) -> bool {
 /// Returns `true` if a function is one of files: names of other things need a module that is one of
 /// files.
 fn is_of_files(name: &str, program: &str, after: &str) -> bool {
-    const OTHERS: [&str; 17] = [
-        "call", "chmod", "copy", "delete", "glob", "link", "move", "open", "read", "remove",
-        "replace", "rename", "truncate", "write", "slurp", "symlink", "unlink",
+    const OTHERS: [&str; 16] = [
+        "call", "chmod", "copy", "delete", "link", "move", "open", "read", "remove", "replace",
+        "rename", "truncate", "write", "slurp", "symlink", "unlink",
     ];
     if !OTHERS.contains(&name) {
         return true;

@@ -2,6 +2,7 @@
 
 use super::argument::Argument;
 use super::invocation::{Input, Invocation};
+use super::options::{is_option, option_values};
 use super::started::Started;
 
 /// The maximum number of inputs that are read.
@@ -22,14 +23,21 @@ fn take_words(started: &mut Vec<Started>) -> Option<Vec<Argument>> {
 pub(super) fn by_xargs(invocation: &Invocation, started: &mut Vec<Started>) {
     let Some(words) = take_words(started) else { return };
     let text = invocation.input.text().filter(|text| text.len() < MAX_TEXT).unwrap_or("\u{fffc}");
-    let delimiter = match invocation.option_values(&["-d", "--delimiter"]).first() {
+    // Its options stand before the program.
+    let own = invocation.operands.first().and_then(|first| invocation.arguments.get(..*first));
+    let own = own.unwrap_or_default();
+    let has = |names: &[&str]| {
+        own.iter()
+            .any(|it| names.iter().any(|name| is_option(&it.text, name, invocation.value_letters)))
+    };
+    let delimiter = match option_values(own, &["-d", "--delimiter"]).first() {
         Some(&"\\n") => Some('\n'),
         Some(&"\\0") => Some('\0'),
         Some(delimiter) => delimiter.chars().next(),
-        None => invocation.has_option(&["-0", "--null"]).then_some('\0'),
+        None => has(&["-0", "--null"]).then_some('\0'),
     };
-    let marks = invocation.option_values(&["-I", "--replace", "-i"]);
-    let mark = marks.first().copied().or_else(|| invocation.has_option(&["-i"]).then_some("{}"));
+    let marks = option_values(own, &["-I", "--replace"]);
+    let mark = marks.first().copied().or_else(|| has(&["-i", "--replace"]).then_some("{}"));
     let plain = |text: &str| text.replace(['"', '\'', '\\'], "");
     let inputs: Vec<String> = match (delimiter, mark) {
         (Some(delimiter), _) => text.split(delimiter).map(str::to_owned).collect(),

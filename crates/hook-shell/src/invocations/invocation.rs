@@ -27,6 +27,8 @@ pub struct Invocation {
     pub input: Input,
     /// The programs whose output it may read, in the order of the pipeline.
     pub fed_by: Vec<String>,
+    /// The variables of the environment that it prints where nobody else reads them.
+    pub prints: Vec<String>,
     /// The working directory; `None` if it is not known.
     pub cwd: Option<Arc<str>>,
     /// The program that starts it, such as `sudo`.

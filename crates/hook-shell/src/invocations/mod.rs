@@ -50,6 +50,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod values;
 
 pub use argument::{Argument, UNKNOWN};
 pub use invocation::{Input, Invocation};

@@ -85,6 +85,8 @@ pub(super) struct Language {
     pub(super) has_slashes: bool,
     /// `true` if backticks run a shell text.
     pub(super) has_backticks: bool,
+    /// `true` if functions are called as in most languages, so that their names tell what they do.
+    pub(super) has_calls: bool,
 }
 
 static UNKNOWN: Program = Program {
@@ -169,12 +171,16 @@ impl Program {
             "shell" => self.is_shell = true,
             _ => {
                 let (comments, backticks) = property.split_once('+').unwrap_or((property, ""));
-                debug_assert!(matches!(comments, "hash" | "slashes" | "both"), "{property}");
                 self.language = Some(Language {
-                    has_hash: comments != "slashes",
-                    has_slashes: comments != "hash",
+                    has_hash: matches!(comments, "hash" | "both"),
+                    has_slashes: matches!(comments, "slashes" | "both"),
                     has_backticks: !backticks.is_empty(),
+                    has_calls: comments != "strings",
                 });
+                debug_assert!(
+                    matches!(comments, "hash" | "slashes" | "both" | "strings"),
+                    "{property}"
+                );
             }
         }
     }

@@ -13,7 +13,12 @@ pub(super) enum SedEffect<'s> {
 /// Returns the scripts in the arguments.
 pub(super) fn scripts(invocation: &Invocation) -> Vec<&str> {
     let scripts = invocation.option_values(&["-e", "--expression"]);
-    if scripts.is_empty() { vec![invocation.operand(0)] } else { scripts }
+    match invocation.operand(0) {
+        _ if !scripts.is_empty() => scripts,
+        // On macOS, `-i ''` has a suffix behind it.
+        "" => vec![invocation.operand(1)],
+        script => vec![script],
+    }
 }
 
 /// Returns the text behind the next delimiter that is not escaped.

@@ -220,6 +220,13 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
             }
         }
         "env" => started.extend(split_string(invocation)),
+        // `nix develop -c program argument`
+        "nix" => {
+            let mut rest = arguments.iter();
+            if rest.any(|it| matches!(it.text.as_str(), "-c" | "--command")) {
+                started.push(Started::Program(rest.as_slice().to_vec()));
+            }
+        }
         "sudo" | "doas" if invocation.operands.is_empty() => {
             let is_shell = |text: &str| match text.strip_prefix("--") {
                 Some(name) => matches!(name, "shell" | "login"),
@@ -285,14 +292,11 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
                 }
             }
         }
-        "sqlite3" => {
+        "duckdb" | "mariadb" | "mysql" | "psql" | "sqlite3" => {
             let operands = invocation.operands().map(|operand| operand.text.as_str());
-            let input = invocation.input.text();
-            for line in operands.chain(values(&["-cmd"])).chain(input).flat_map(str::lines) {
-                let text = line.trim_start();
-                let text = text.strip_prefix(".shell ").or_else(|| text.strip_prefix(".system "));
-                started.extend(text.map(Started::text));
-            }
+            let texts = invocation.values(OptionValue::Code).into_iter().chain(values(&["-cmd"]));
+            let texts = operands.chain(texts).chain(invocation.input.text());
+            started.extend(texts.flat_map(str::lines).filter_map(by_database_shell));
         }
         "make" | "gmake" => {
             if values(&["-f"]).iter().any(|file| matches!(*file, "-" | "/dev/stdin")) {
@@ -344,6 +348,24 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
         }
         _ => {}
     }
+}
+
+/// Returns what a command of a database's shell runs or writes.
+fn by_database_shell(line: &str) -> Option<Started> {
+    let (name, rest) = line.trim_start().split_once(' ')?;
+    let rest = rest.trim();
+    Some(match name {
+        ".shell" | ".system" | "system" | "\\!" => Started::text(rest.trim_end_matches(';')),
+        ".backup" | ".clone" | ".log" | ".once" | ".output" | ".save" | ".trace" | "\\o"
+        | "\\w" | "\\g" | "tee" | "\\T" => {
+            let path = rest.rsplit(' ').next().unwrap_or(rest);
+            match path.strip_prefix('|') {
+                Some(text) => Started::text(text),
+                None => Started::File(path.trim_matches(['"', '\'']).to_owned(), Access::Write),
+            }
+        }
+        _ => return None,
+    })
 }
 
 /// Adds what a command of Vim runs or writes.

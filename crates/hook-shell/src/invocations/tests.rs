@@ -47,6 +47,60 @@ fn what_reads_commands_from_its_input_starts_them() {
     }
 }
 
+/// Paths in programs of other languages are evaluated as far as they are known, and what is not known
+/// is asked about where a file is written.
+#[test]
+fn paths_that_programs_compute_are_followed() {
+    for (program, path) in [
+        ("open(os.path.join('/x', 'y'), 'w')", "w /x/y"),
+        ("open('/x/' + 'y' + '.z', 'w')", "w /x/y.z"),
+        ("open('/x/%s.z' % n, 'w')", "w /x/….z"),
+        ("open(f'/x/{n}.z', 'w')", "w /x/….z"),
+        ("open('/x/{}.z'.format(n), 'w')", "w /x/….z"),
+        ("(Path('/x') / 'y').open('w')\nPath('/x').joinpath('z')", "w /x"),
+        ("p = '/x'\nq = p + '/y'\nos.remove(q)", "w /x/y"),
+        ("for f in ['/x', '/y']: os.remove(f)", "w /y"),
+        ("for r, d, fs in os.walk('/x'):\n  for f in fs: os.remove(os.path.join(r, f))", "w /x/…"),
+        ("[os.remove(f) for f in glob.glob('/x/*.o')]", "w /x/….o"),
+        ("shutil.rmtree(os.path.expanduser('~/x'))", "w /home/me/x"),
+        ("os.remove(os.environ['HOME'] + '/x')", "w /home/me/x"),
+        ("shutil.rmtree(Path.home() / 'x')", "w /home/me/x"),
+        ("open('x' + n).read()", "r /code/thing/x…"),
+        ("print(open(os.environ['A']).read())", "r …"),
+        ("open(n, 'w')", "?"),
+        ("open(n + '/x', 'w')", "?"),
+        ("p = '/x'\np += n\nopen(p, 'w')", "?"),
+        ("def f(p='/x'): os.remove(p)\nf(n)", "?"),
+        ("a = ['/x']\na.append(n)\nfor p in a: os.remove(p)", "?"),
+        ("for p in os.listdir('/x'): os.remove(p)", "?"),
+        ("subprocess.run([sys.executable, '-c', n])", "?"),
+        ("subprocess.run([n, 'x'])", "?"),
+        ("os.system('rm ' + n)", "?"),
+    ] {
+        let reading = read(&format!("python3 - <<'E'\n{program}\nE"), &directories());
+        let files = reading.invocations.iter().flat_map(|invocation| &invocation.files);
+        let mut files = files.map(|file| {
+            let access = match file.access {
+                Access::Read => "r",
+                Access::Write => "w",
+                Access::Unknown => "?",
+            };
+            format!("{access} {}", file.path.replace(UNKNOWN, "…"))
+        });
+        let is_found = match path {
+            "?" => !reading.opaque.is_empty(),
+            path => files.any(|file| file == path) && reading.opaque.is_empty(),
+        };
+        assert!(is_found, "{program}: {reading:?}");
+    }
+    let words = |program: &str| started(&format!("python3 -c \"{program}\""));
+    assert_eq!(words("import os, sqlite3; c.execute('select 1')").len(), 1);
+    assert!(words("subprocess.run(['git', 'log', n])").contains(&"git log …".to_owned()));
+    assert!(
+        words("subprocess.run([sys.executable, '-m', 'x'])").contains(&"python3 -m x".to_owned())
+    );
+}
+
 /// Behind every bound is a reason to ask, or what is there is read all the same.
 #[test]
 fn nothing_is_left_out_behind_many_others() {

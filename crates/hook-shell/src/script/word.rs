@@ -333,8 +333,17 @@ impl Parser<'_> {
         }
     }
 
+    /// Returns `true` if there are quotes, but for `$'…'` around nothing that could end an expansion.
     fn has_quotes(&self, start: usize) -> bool {
-        self.text_between(start).contains(['"', '\''])
+        let mut rest = self.text_between(start);
+        while let Some((before, quoted)) = rest.split_once("$'") {
+            let end = quoted.split_once('\'').filter(|(inside, _)| {
+                !before.contains(['"', '\'']) && !inside.contains(['}', '"', '$', '`'])
+            });
+            let Some((_, after)) = end else { return true };
+            rest = after;
+        }
+        rest.contains(['"', '\''])
     }
 
     fn backticks(&mut self, quoted: bool, parts: &mut Vec<Part>) {

@@ -193,7 +193,11 @@ impl Candidate {
         let rules: Vec<_> = self.rules().flat_map(RuleFile::summaries).collect();
         let shown = if whole { rules.len() } else { FIRST_RULES };
         for rule in rules.iter().take(shown) {
-            field(rule.effect.as_str(), &format!("{}: {}", rule.name, rule.message));
+            let only = match rule.only.as_str() {
+                "" => String::new(),
+                only => format!(" (only {only})"),
+            };
+            field(rule.effect.as_str(), &format!("{}{only}: {}", rule.name, rule.message));
         }
         if rules.len() > shown {
             let more = plural(rules.len() - shown, "more rule", "more rules");
@@ -276,7 +280,7 @@ impl Candidate {
         let rules: Vec<Value> = self
             .rules()
             .flat_map(RuleFile::summaries)
-            .map(|rule| json!({"rule": rule.name, "effect": rule.effect.as_str(), "message": rule.message}))
+            .map(|rule| json!({"rule": rule.name, "effect": rule.effect.as_str(), "message": rule.message, "only": rule.only}))
             .collect();
         let files: Vec<_> =
             self.files.files.iter().map(|file| file.path.to_string_lossy()).collect();

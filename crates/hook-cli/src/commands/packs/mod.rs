@@ -70,7 +70,6 @@ Examples:
 Exit code: 1 if there is another version that was not added, or a source could
 not be read; else 0.";
 
-/// Arguments of `add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArguments {
     /// Names, folders or git repositories; without any, those of the project's lock
@@ -80,7 +79,6 @@ pub(crate) struct AddArguments {
     options: Options,
 }
 
-/// Arguments of `update`.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArguments {
     /// The packs
@@ -103,7 +101,6 @@ struct Options {
     show: bool,
 }
 
-/// Arguments of `remove`.
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArguments {
     /// The packs
@@ -114,7 +111,6 @@ pub(crate) struct RemoveArguments {
     shared: bool,
 }
 
-/// No arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -124,7 +120,6 @@ Examples:
 Exit code: 0.")]
 pub(crate) struct ListArguments {}
 
-/// Arguments of `pack`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

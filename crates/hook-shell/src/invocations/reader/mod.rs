@@ -114,6 +114,8 @@ pub(super) struct Reader<'s> {
     expanded: usize,
     /// The programs before this one in its pipeline.
     fed_by: Vec<String>,
+    /// The variables of the environment among the words that are expanded.
+    environment: Vec<String>,
     /// Files that the text downloads.
     downloads: Vec<String>,
     /// `true` if the redirections that were read last take the standard output away.
@@ -157,6 +159,7 @@ impl<'s> Reader<'s> {
             steps: 0,
             expanded: 0,
             fed_by: Vec::new(),
+            environment: Vec::new(),
             downloads: Vec::new(),
             is_output_redirected: false,
             process_outputs: Vec::new(),

@@ -16,7 +16,6 @@ impl Reader<'_> {
 
     fn known_output(&self, invocation: &Invocation) -> Option<String> {
         let texts: Vec<&str> = invocation.texts().collect();
-        let is_below = || !texts.iter().any(|text| text.starts_with('/'));
         Some(match (invocation.program(), texts.as_slice()) {
             ("echo", texts) => echo(texts),
             ("printf", [format]) if !format.contains('%') => unescaped(format),
@@ -48,11 +47,21 @@ impl Reader<'_> {
             ("git", ["rev-parse", "--show-toplevel"]) if self.is_in_project() => {
                 self.surroundings.project.to_owned() + "\n"
             }
-            // Their paths are below the working directory.
-            ("git", ["ls-files", ..] | ["diff", "--name-only", ..]) => format!("./{UNKNOWN}"),
-            ("fd", _) if is_below() => format!("./{UNKNOWN}"),
-            ("rg" | "grep", texts) if is_below() && texts.iter().any(|text| lists_files(text)) => {
-                format!("./{UNKNOWN}")
+            // A push of the current branch is one of `HEAD`.
+            (
+                "git",
+                ["branch", "--show-current"]
+                | ["rev-parse", "--abbrev-ref", "HEAD"]
+                | ["symbolic-ref", "--short", "HEAD"],
+            ) => "HEAD\n".to_owned(),
+            ("git", ["ls-files", folders @ ..]) => listed(folders),
+            ("git", ["diff", "--name-only", ..]) => listed(&[]),
+            ("fd", folders) => listed(folders.get(1..).unwrap_or_default()),
+            ("rg", texts) if texts.contains(&"--files") => listed(texts),
+            ("rg" | "grep", texts) if texts.iter().any(|text| lists_files(text)) => {
+                let mut folders = texts.iter().filter(|text| !text.starts_with('-'));
+                folders.next();
+                listed(&folders.copied().collect::<Vec<_>>())
             }
             // It prints where it goes.
             ("cd", texts) if texts.iter().any(|text| text.starts_with('-')) => return None,
@@ -67,6 +76,16 @@ impl Reader<'_> {
     fn is_in_project(&self) -> bool {
         let rest = self.cwd.as_deref().and_then(|cwd| cwd.strip_prefix(self.surroundings.project));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// Returns the paths of files in folders, or in the working directory.
+fn listed(folders: &[&str]) -> String {
+    let folders = folders.iter().filter(|folder| !folder.starts_with('-'));
+    let below = |folder: &&str| format!("{}/{UNKNOWN}\n", folder.trim_end_matches('/'));
+    match folders.map(below).collect::<String>() {
+        paths if paths.is_empty() => format!("./{UNKNOWN}\n"),
+        paths => paths,
     }
 }
 
@@ -126,8 +145,13 @@ fn decoded(digits: Option<&str>, radix: u32) -> char {
 
 /// Returns the input of a program that reads a text.
 pub(super) fn known(text: String) -> Input {
-    // Of paths below the working directory enough is known.
-    match text.contains(UNKNOWN) && !text.starts_with("./") {
+    // Of paths below a folder enough is known.
+    let is_path = |line: &str| {
+        line.split_once(UNKNOWN).is_none_or(|(folder, _)| {
+            folder.ends_with('/') && !folder.contains(char::is_whitespace)
+        })
+    };
+    match !text.lines().all(is_path) {
         true => Input::Unknown,
         false => Input::Text(text),
     }

@@ -3,7 +3,7 @@
 use super::outputs::known;
 use super::{MAX_TEXT, Reader};
 use crate::invocations::argument::UNKNOWN;
-use crate::invocations::invocation::{Input, Invocation};
+use crate::invocations::invocation::{Input, Invocation, file_name};
 use crate::invocations::paths::{Access, FileAccess, join};
 use crate::invocations::state::{Definition, MAX_VALUES, Value};
 use crate::script::{Assignment, Part, Redirect, RedirectKind, RedirectTarget, SimpleCommand};
@@ -53,9 +53,11 @@ impl Reader<'_> {
                 false => temporary.push((assignment.name.clone(), value)),
             }
         }
+        let outer = std::mem::take(&mut self.environment);
         let mut words = Vec::with_capacity(command.words.len());
         for word in &command.words {
             if !self.step() {
+                self.environment = outer;
                 return;
             }
             self.add_arguments(word, &mut words);
@@ -65,6 +67,7 @@ impl Reader<'_> {
             input => input,
         };
         let (files, input) = self.redirects(&command.redirects, input);
+        let prints = std::mem::replace(&mut self.environment, outer);
         if matches!(words.as_slice(), [only] if only.text == "exec")
             && !command.redirects.is_empty()
         {
@@ -92,8 +95,14 @@ impl Reader<'_> {
         }
         let called = words.remove(0);
         let has_redirects = !command.redirects.is_empty();
+        let is_read = self.captures > 0 || self.is_output_redirected;
+        let prints = match file_name(&called.text) {
+            "echo" | "printf" | "print" | "cat" if !is_read => prints,
+            _ => Vec::new(),
+        };
         let invocation = Invocation {
             variables,
+            prints,
             files,
             input,
             fed_by: self.fed_by.clone(),

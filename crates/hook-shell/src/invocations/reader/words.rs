@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::invocations::argument::{Argument, UNKNOWN};
-use crate::invocations::state::Value;
+use crate::invocations::state::{MAX_VALUES, Value};
 use crate::script::{Operator, Part, Word};
 
 /// The maximum number of arguments that the braces of one word make.
@@ -131,6 +131,11 @@ impl Reader<'_> {
         let may_be_empty = matches!(&value,
             Value::Text(text) if !text.is_empty() && text.chars().all(|character| character == UNKNOWN));
         let is_unset = matches!(value, Value::Unset);
+        let has_value =
+            !matches!(operator, Some(Operator::Length(_) | Operator::Alternative { .. }));
+        if matches!(value, Value::Initial) && has_value && self.environment.len() < MAX_VALUES {
+            self.environment.push(name.to_owned());
+        }
         match operator {
             Some(Operator::Default { word, replaces_empty, assigns }) => {
                 let takes_word = is_unset

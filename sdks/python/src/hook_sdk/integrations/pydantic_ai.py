@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
-import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -29,19 +28,37 @@ from pydantic_ai.capabilities import (
     AbstractCapability,
     AgentNode,
     NodeResult,
+    RawOutput,
     ValidatedToolArgs,
+    WrapOutputProcessHandler,
+    WrapOutputValidateHandler,
     WrapRunHandler,
     WrapToolExecuteHandler,
 )
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ApprovalRequired,
+    CallDeferred,
+    ModelRetry,
+    SkipToolExecution,
+    ToolFailedError,
+    ToolRetryError,
+    UserError,
+)
 from pydantic_ai.messages import (
+    BaseToolReturnPart,
     BinaryContent,
+    InstructionPart,
     ModelMessage,
     ModelRequest,
     ModelResponse,
     SystemPromptPart,
     TextContent,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
+    ToolReturn,
+    ToolReturnPart,
     UserContent,
     UserPromptPart,
 )
@@ -52,8 +69,10 @@ from pydantic_ai.models import (
     StreamedResponse,
 )
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.output import OutputContext
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 from pydantic_core import to_jsonable_python
 from pydantic_graph import End
 
@@ -61,9 +80,9 @@ from ..client import HookClient
 from ..errors import HookError, HookStopped
 from ..model_calls import call_model
 from ..outcomes import Blocked, Called, Continue, Ran, Stopped, ToolCall
-from ..tool_calls import execute_tool
 from ..turns import Turn
 from ._common import OnMessage, Teller, check_version, model_response, prompt_of, tool_text
+from ._open_calls import is_same, open_tool
 
 check_version("pydantic-ai-slim", "2.62", "3")
 
@@ -78,6 +97,10 @@ class Hooks(AbstractCapability[Any]):
         self._client, self._user = client, Teller(client, on_message)
         self._turn: Turn
         """That of a run."""
+        self._raw_output: RawOutput | None = None
+        """The output that the model gave as a text, before it is validated."""
+        self._for_model: str | None = None
+        """What hooks have to add to the next request."""
 
     async def for_run(self, ctx: RunContext[Any]) -> Hooks:
         return copy.copy(self)
@@ -91,41 +114,108 @@ class Hooks(AbstractCapability[Any]):
         args: ValidatedToolArgs,
         handler: WrapToolExecuteHandler,
     ) -> Any:
-        refused: list[BaseException] = []
-        # Validated arguments may be dates, models and other values that JSON does not know.
-        shown = to_jsonable_python(args, fallback=repr)
-
-        async def run(tool_input: dict[str, Any]) -> Any:
-            if tool_input == shown:
-                return await handler(args)
-            # Changed arguments are checked as the model's are.
-            assert ctx.tool_manager is not None
-            checked = await ctx.tool_manager.validate_tool_call(
-                dataclasses.replace(call, args=tool_input)
-            )
-            if checked.validated_args is None:
-                why = checked.validation_error or ValueError("the changed arguments are not valid")
-                refused.append(why)
-                raise why
-            if checked.deferral is not None:
-                raise checked.deferral
-            return await handler(checked.validated_args)
-
+        # Those of the model: what validation makes of them can hide what they are.
+        shown = call.args_as_dict()
+        value: Any = None
+        failure: BaseException | None = None
+        refused = False
         tool_call = ToolCall(call.tool_name, shown, call.tool_call_id)
-        outcome = self._user.tell(await execute_tool(self._client, tool_call, run))
-        if isinstance(outcome, Ran):
-            if outcome.raised is not None and outcome.raised not in refused:
-                raise outcome.raised
-            if not outcome.is_changed and not outcome.result.error:
-                return outcome.value
-        return tool_text(outcome)
+        async with open_tool(self._client, tool_call) as opened:
+            while (tool_input := await opened.wanted()) is not None:
+                failure, given = None, args
+                try:
+                    if not is_same(tool_input, shown):
+                        refused = True
+                        given = await _validated(ctx, dataclasses.replace(call, args=tool_input))
+                        refused = False
+                    try:
+                        value = await handler(given)
+                    except SkipToolExecution as skipped:
+                        value = skipped.result
+                    value = _kept(value)
+                    opened.made(_result_text(value))
+                except _CONTROL_FLOW:
+                    raise
+                except Exception as error:
+                    failure = error
+                    opened.failed(error)
+            outcome = self._user.tell(await opened.outcome())
+        text = tool_text(outcome)
+        if failure is None:
+            if isinstance(outcome, Ran) and not outcome.is_changed:
+                return value
+            return _with_text(value, text) if isinstance(outcome, Ran) else text
+        if isinstance(outcome, Ran) and outcome.raised is not None and not refused:
+            raise outcome.raised
+        # A failure that the library counts stays one.
+        if isinstance(failure, ToolRetryError) and isinstance(failure.tool_retry, ToolReturnPart):
+            raise ToolRetryError(dataclasses.replace(failure.tool_retry, content=text))
+        if isinstance(failure, ToolFailedError):
+            raise ToolFailedError(dataclasses.replace(failure.tool_failed, content=text))
+        return text
+
+    async def wrap_output_validate(
+        self,
+        ctx: RunContext[Any],
+        *,
+        output_context: OutputContext,
+        output: RawOutput,
+        handler: WrapOutputValidateHandler,
+    ) -> Any:
+        self._raw_output = output
+        return await handler(output)
+
+    async def wrap_output_process(
+        self,
+        ctx: RunContext[Any],
+        *,
+        output_context: OutputContext,
+        output: Any,
+        handler: WrapOutputProcessHandler,
+    ) -> Any:
+        """Asks about an output function, which is a tool that ends the run."""
+        raw, self._raw_output = self._raw_output, None
+        if not output_context.has_function:
+            return await handler(output)
+        if ctx.partial_output:
+            raise ModelRetry("an output function runs when all of the answer is there")
+        call = output_context.tool_call
+        name = output_context.function_name or (call.tool_name if call else "output")
+        if call is not None:
+            shown = call.args_as_dict()
+        else:
+            shown = {"output": raw if raw is not None else output}
+        value: Any = None
+        tool_call = ToolCall(name, shown, call.tool_call_id if call else None)
+        async with open_tool(self._client, tool_call) as opened:
+            while (tool_input := await opened.wanted()) is not None:
+                if not is_same(tool_input, shown):
+                    raise HookError(f"hooks changed the arguments of the output function {name}")
+                try:
+                    value = await handler(output)
+                    opened.made(_result_text(_kept(value)))
+                except (*_CONTROL_FLOW, ModelRetry, ToolRetryError):
+                    raise
+                except Exception as error:
+                    opened.failed(error)
+            outcome = self._user.tell(await opened.outcome())
+        text = tool_text(outcome)
+        if not isinstance(outcome, Ran):
+            raise ModelRetry(text)
+        if outcome.raised is not None:
+            raise outcome.raised
+        if outcome.is_changed and not isinstance(value, str):
+            raise HookError(f"hooks changed the result of the output function {name}: {text}")
+        return text if outcome.is_changed else value
 
     def get_wrapper_model(self, model: Model) -> Model:
-        return _HookedModel(model, self._client, self._user)
+        return _HookedModel(model, self)
 
     async def wrap_run(
         self, ctx: RunContext[Any], *, handler: WrapRunHandler
     ) -> AgentRunResult[Any]:
+        if ctx.realtime:
+            raise HookError("hooks cannot be asked about the model of a realtime session")
         given, _ = _asked(ctx.prompt, ctx.messages)
         self._turn = Turn(self._client, _prompt(given), None)
         await self._turn.begin({})
@@ -133,7 +223,8 @@ class Hooks(AbstractCapability[Any]):
         result = await handler()
         # What `run_stream` shows last ends the run.
         if self._turn.end is None and await self._end(result.output) is not None:
-            warnings.warn("hooks want the agent to go on, which a stream cannot", stacklevel=2)
+            problem = "hooks want the agent to go on, which a stream cannot"
+            self._client._session.on_problem(problem)
         return result
 
     async def before_node_run(
@@ -173,6 +264,53 @@ class Hooks(AbstractCapability[Any]):
         return ended.prompt if isinstance(ended, Continue) else None
 
 
+_CONTROL_FLOW = (CallDeferred, ApprovalRequired, AgentRunError, UserError, HookError)
+"""What a tool raises that is no result of it: it goes past hooks, with which nothing ends it."""
+
+
+async def _validated(ctx: RunContext[Any], call: ToolCallPart) -> ValidatedToolArgs:
+    """Returns arguments that hooks changed, checked as the model's are."""
+    assert ctx.tool_manager is not None
+    checked = await ctx.tool_manager.validate_tool_call(
+        call, approved=ctx.tool_call_approved, metadata=ctx.tool_call_metadata
+    )
+    if checked.validated_args is None:
+        raise checked.validation_error or ValueError("the changed arguments are not valid")
+    if checked.deferral is not None:
+        raise checked.deferral
+    return checked.validated_args
+
+
+def _kept(value: Any) -> Any:
+    """Returns a copy, so that the tool changes nothing of what hooks have seen."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return to_jsonable_python(value)
+
+
+def _result_text(value: Any) -> str:
+    """Returns what the model gets of a tool's value. Raises HookError for what is no text."""
+    result = value if isinstance(value, ToolReturn) else ToolReturn(value)
+    part = ToolReturnPart("", result.return_value)
+    texts = [part.model_response_str(), *_texts(part.files), *_texts(result.content or "")]
+    return "\n\n".join(it for it in texts if it)
+
+
+def _with_text(value: Any, text: str) -> Any:
+    """Returns a tool's value with another text: images stay, and what is not for the model."""
+    result = value if isinstance(value, ToolReturn) else ToolReturn(value)
+    content = result.content
+    more = [] if content is None or isinstance(content, str) else content
+    files: list[Any] = [*ToolReturnPart("", result.return_value).files]
+    files += [it for it in more if not isinstance(it, str | TextContent)]
+    if not files and result is not value:
+        return text
+    return dataclasses.replace(
+        result, return_value=[text, *files] if files else text, content=None
+    )
+
+
 Call = Callable[[list[ModelMessage], ModelRequestParameters], Awaitable[ModelResponse]]
 UserPrompt = str | Sequence[UserContent]
 
@@ -180,9 +318,18 @@ UserPrompt = str | Sequence[UserContent]
 class _HookedModel(WrapperModel):
     """A model with hooks around its requests. A stream is shown when hooks have seen all of it."""
 
-    def __init__(self, model: Model, client: HookClient, user: Teller) -> None:
+    def __init__(self, model: Model, hooks: Hooks) -> None:
         super().__init__(model)
-        self._client, self._user = client, user
+        self._hooks = hooks
+
+    async def count_tokens(self, *_: Any, **__: Any) -> RequestUsage:
+        raise HookError("tokens are not counted: a provider would get what hooks have not seen")
+
+    async def compact_messages(self, *_: Any, **__: Any) -> ModelResponse:
+        raise HookError("messages are not compacted: a provider would get what hooks have not seen")
+
+    async def batch_encode(self, request: Any) -> Any:
+        raise HookError("hooks do not see requests in batches: put `Hooks` before what batches")
 
     async def request(
         self,
@@ -224,26 +371,30 @@ class _HookedModel(WrapperModel):
         self, messages: list[ModelMessage], parameters: ModelRequestParameters, call: Call
     ) -> ModelResponse:
         answered: list[ModelResponse] = []
-        entries = _entries(messages)
+        entries = _entries(messages, parameters)
         names = {tool.name for tool in parameters.function_tools}
 
         async def model(request: dict[str, Any]) -> dict[str, Any]:
             given = _selected(parameters, request.get("toolConfig") or {})
             withheld = names - {tool.name for tool in given.function_tools}
-            response = await call(_changed(messages, entries, request["messages"]), given)
+            response = await call(*_changed(messages, given, entries, request["messages"]))
             for part in response.parts:
                 if isinstance(part, ToolCallPart) and part.tool_name in withheld:
                     raise HookStopped(f"the model calls {part.tool_name}, which hooks withhold")
             answered.append(response)
             return {"text": _text(response)}
 
+        hooks = self._hooks
         request = {
             "model": self.wrapped.model_name,
             "messages": [{"role": it.role, "content": it.text} for it in entries],
         }
-        tools: dict[str, Any] = {"available_tools": sorted(names)} if names else {}
-        outcome = await call_model(self._client, "stable", request, model, **tools).finish()
-        text = str(model_response(self._user.tell(outcome)).get("text") or "")
+        more: dict[str, Any] = {"available_tools": sorted(names)} if names else {}
+        if hooks._for_model is not None:
+            more["context"], hooks._for_model = hooks._for_model, None
+        outcome = await call_model(hooks._client, "stable", request, model, **more).finish()
+        hooks._for_model = outcome.for_model
+        text = str(model_response(hooks._user.tell(outcome)).get("text") or "")
         if not answered or not isinstance(outcome, Called):
             made = ModelResponse(parts=[TextPart(text)])
             return dataclasses.replace(made, usage=answered[-1].usage) if answered else made
@@ -313,43 +464,76 @@ class _Entry:
     text: str
 
 
-def _entries(messages: list[ModelMessage]) -> list[_Entry]:
-    found: list[_Entry] = []
+_INSTRUCTIONS = -1
+"""The number of instructions: among messages those of the request, among parts a message's."""
+
+
+def _entries(messages: list[ModelMessage], parameters: ModelRequestParameters) -> list[_Entry]:
+    found = [
+        _Entry(_INSTRUCTIONS, place, 0, "system", part.content)
+        for place, part in enumerate(parameters.instruction_parts or ())
+    ]
     for number, message in enumerate(messages):
+        if parameters.instruction_parts is None and isinstance(message, ModelRequest):
+            # Then those of the history are sent.
+            if message.instructions:
+                entry = _Entry(number, _INSTRUCTIONS, 0, "system", message.instructions)
+                found.append(entry)
         for place, part in enumerate(message.parts):
-            if isinstance(part, SystemPromptPart | UserPromptPart | TextPart):
+            content: Any = getattr(part, "content", None)
+            is_text = isinstance(part, UserPromptPart) or isinstance(content, str)
+            if is_text and not isinstance(part, BaseToolReturnPart | ThinkingPart):
                 role = "model" if isinstance(message, ModelResponse) else "user"
                 role = "system" if isinstance(part, SystemPromptPart) else role
-                for item, text in enumerate(_texts(part.content)):
+                for item, text in enumerate(_texts(content)):
                     if text is not None:
                         found.append(_Entry(number, place, item, role, text))
     return found
 
 
 def _changed(
-    messages: list[ModelMessage], entries: list[_Entry], changed: list[Any]
-) -> list[ModelMessage]:
-    """Returns the messages with the texts that hooks left.
+    messages: list[ModelMessage],
+    parameters: ModelRequestParameters,
+    entries: list[_Entry],
+    changed: list[Any],
+) -> tuple[list[ModelMessage], ModelRequestParameters]:
+    """Returns the messages and parameters with the texts that hooks left.
 
     Raises HookError for what has no place here: messages that are gone or between others.
     """
     if [it["role"] for it in changed[: len(entries)]] != [it.role for it in entries]:
         raise HookError("hooks removed or moved messages, which Pydantic AI's form does not show")
     made = list(messages)
+    instructions = list(parameters.instruction_parts or ())
     for entry, message in zip(entries, changed, strict=False):
-        if message["content"] != entry.text:
+        content: Any = message["content"]
+        if content == entry.text:
+            continue
+        if entry.message == _INSTRUCTIONS:
+            instructions[entry.part] = dataclasses.replace(
+                instructions[entry.part], content=content
+            )
+        elif entry.part == _INSTRUCTIONS:
+            request: Any = made[entry.message]
+            made[entry.message] = dataclasses.replace(request, instructions=content)
+        else:
             before: Any = made[entry.message].parts[entry.part]
-            content: Any = message["content"]
             if not isinstance(before.content, str):
                 content = list(before.content)
                 content[entry.item] = message["content"]
             _set_content(made, entry.message, entry.part, content)
+    if instructions != (parameters.instruction_parts or []):
+        parameters = dataclasses.replace(parameters, instruction_parts=instructions)
+        joined = InstructionPart.join(instructions)
+        for number, request in enumerate(made):
+            if isinstance(request, ModelRequest) and request.instructions:
+                made[number] = dataclasses.replace(request, instructions=joined)
     for message in changed[len(entries) :]:
         if message["role"] == "model":
             made.append(ModelResponse(parts=[TextPart(message["content"])]))
         else:
             made.append(ModelRequest(parts=[UserPromptPart(message["content"])]))
-    return made
+    return made, parameters
 
 
 def _set_content(messages: list[ModelMessage], number: int, place: int, content: Any) -> None:
