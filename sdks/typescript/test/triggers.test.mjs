@@ -65,6 +65,7 @@ for (const [what, returned, expected] of [
   ["nothing", undefined, {result: {llmContent: ""}}],
   ["a text", "x", {result: {llmContent: "x"}}],
   ["a result", {llmContent: [{text: "x"}], exitCode: 3}, {result: {llmContent: [{text: "x"}], exitCode: 3}}],
+  ["what only looks like a result", {llmContent: "x", note: "y"}, {result: {llmContent: '{"llmContent":"x","note":"y"}'}}],
   ["a number", 7, {result: {llmContent: "7"}}],
   ["a function", () => {}, {error: {code: "invalid_value", message: "`value` is a function, which JSON cannot hold"}}],
   ["a NaN", {a: NaN}, {error: {code: "invalid_value", message: "`a` is NaN, which JSON cannot hold"}}],
@@ -85,6 +86,11 @@ test("a tool that throws is an error of the tool's, and no problem of the client
   assert.equal((await outcome).result.error, "disk full");
   problems.push("none before");
   assert.equal(await problems.next(), "none before");
+}));
+
+test("what a tool throws has its members, if it is no error", () => withClient(async ({server, client}) => {
+  const {ask} = await begun(server, () => executeTool(client, CALL, () => Promise.reject({code: 1, note: "y"})));
+  assert.equal((await ask("tool.run", {tool_input: {}})).error.message, '{"code":1,"note":"y"}');
 }));
 
 for (const [what, result, code] of [
