@@ -126,7 +126,7 @@ if (mastra) {
 
   agent("Mastra: what a tool changes of its result while hooks look at it does not reach the model", {}, async (client) => {
     const log = ["one"];
-    await client.registerHook("AfterTool", {handler: () => void log.push("two")});
+    await client.ready(client.registerHook("AfterTool", {handler: () => void log.push("two")}));
     const {output} = await called(client, "free", {city: "Rome"}, {execute: async () => log});
     assert.deepEqual([log, output.value], [["one", "two"], ["one"]]);
   });

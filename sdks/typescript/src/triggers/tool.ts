@@ -1,5 +1,7 @@
 /** A tool call with its hooks. */
 
+import {isDeepStrictEqual} from "node:util";
+
 import {HookError, HookValueError, textOf} from "../errors.js";
 import {snapshot} from "../json.js";
 import {isObject} from "../messages.js";
@@ -129,12 +131,18 @@ export async function runTool<T>(
   return Object.assign(outcome, "thrown" in last ? {thrown: last.thrown} : {value: last.value});
 }
 
-const FIELDS = ["llmContent", "returnDisplay", "error", "exitCode", "metadata"];
+const FIELDS: Record<string, (value: unknown) => boolean> = {
+  llmContent: (value) => typeof value === "string" || Array.isArray(value),
+  returnDisplay: (value) => typeof value === "string",
+  error: (value) => typeof value === "string",
+  exitCode: Number.isSafeInteger,
+  metadata: isObject,
+};
 
-/** Returns `true` for a result. With any other field it is a value that only looks like one, such as data from outside. */
+/** Returns `true` for a result, of which hooks see all. Anything else is a value that only looks like one, such as data from outside. */
 function isToolResult(value: unknown): value is ToolResult {
-  if (!isObject(value) || !Object.keys(value).every((name) => FIELDS.includes(name))) return false;
-  return typeof value["llmContent"] === "string" || Array.isArray(value["llmContent"]);
+  if (!isObject(value) || value["llmContent"] === undefined) return false;
+  return Object.entries(value).every(([name, field]) => field === undefined || (Object.hasOwn(FIELDS, name) && FIELDS[name]!(field)));
 }
 
 /** The text that a model gets of what was thrown. */
@@ -148,7 +156,7 @@ function errorText(thrown: unknown): string {
   }
 }
 
-/** Returns `true` if the model gets what the tool returned. */
+/** Returns `true` if hooks left what the tool returned. */
 function isSame(given: ToolResult, returned: ToolResult): boolean {
-  return given.error === returned.error && JSON.stringify(given.llmContent) === JSON.stringify(returned.llmContent);
+  return (["llmContent", "error", "returnDisplay", "metadata"] as const).every((name) => isDeepStrictEqual(given[name] ?? null, returned[name] ?? null));
 }
