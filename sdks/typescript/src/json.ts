@@ -41,6 +41,24 @@ export function prepare(message: OutgoingMessage): Prepared {
 }
 
 /**
+ * A copy of a value, in which nothing changes any more, and the text of it for a model: a text itself, else JSON. What JSON holds
+ * otherwise than a copy does, such as a class with a form of its own, is copied by way of JSON.
+ *
+ * @throws {@link HookValueError} as `prepare` does.
+ */
+export function snapshot<T>(value: T): {copy: T; text: string} {
+  if (value === undefined || value === null) return {copy: value, text: ""};
+  if (typeof value === "string") return {copy: value, text: value};
+  prepare({type: "value", value});
+  const text = JSON.stringify(value) ?? "null";
+  try {
+    const copy = structuredClone(value);
+    if (JSON.stringify(copy) === text) return {copy, text};
+  } catch {} // It has parts that cannot be copied.
+  return {copy: JSON.parse(text) as T, text};
+}
+
+/**
  * Looks at each value before it is written: JSON.stringify alone would write `null` for a NaN, leave out functions in
  * silence, and work for ever on arrays that share their parts many times over.
  */

@@ -35,6 +35,16 @@ export const REDACT_RESPONSE = hook(script(REDACT.response));
 export const REDACT_SECRET = hook(script(changing(`text.replace("SECRET", "XXXX")`)));
 export const ADD_END = hook(script(changing(`chunk ? text : text + " (end)"`)));
 
+/** A guard that refuses what holds a secret: a hook of any event. */
+export const NO_SECRET = hook(`grep -q 1234 && { echo "secret inside" >&2; exit 2; } || true`);
+/** Hooks that withhold the tool \`free\`, in each way that they can, and by a failure. */
+export const WITHHOLDING = Object.entries({
+  none: answers({hookSpecificOutput: {toolConfig: {mode: "NONE"}}}),
+  "a list": answers({hookSpecificOutput: {toolConfig: {mode: "AUTO", allowedFunctionNames: ["other"]}}}),
+  "a failure": "exit 3",
+}).map(([how, command]) => [how, {BeforeToolSelection: [hook(command)]}]);
+export const WITHHELD = {code: "blocked", message: "the model calls the tool free, which hooks withhold"};
+
 /** Hooks for tools, by the tool's name. */
 export const TOOL_HOOKS = {
   BeforeTool: [

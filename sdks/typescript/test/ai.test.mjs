@@ -8,7 +8,9 @@ import {agentTurn, callModel, executeTool} from "hook-sdk";
 import {HookRefusal, hookMiddleware, hookTools, withHooks} from "hook-sdk/ai";
 import {z} from "zod";
 
-import {ADD_END, MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {
+  ADD_END, MISSPELT, NO_SECRET, REDACT_REQUEST, REDACT_RESPONSE, REDACT_SECRET, TOOL_HOOKS, WITHHELD, WITHHOLDING, agent, losing,
+} from "./agents.mjs";
 
 const usage = {inputTokens: {total: 3}, outputTokens: {total: 4}};
 const finish = (unified) => ({unified, raw: undefined});
@@ -96,10 +98,101 @@ agent("changed arguments that no schema checks are reported, once", TOOL_HOOKS, 
 agent("hooks add context to a result, also where the tool has a form of its own for the model", TOOL_HOOKS, async (client) => {
   const expected = {type: "text", value: '{"weather":"sunny in Rome"}\n\nmind the gap'};
   assert.deepEqual((await called(client, "commented", {city: "Rome"})).output, expected);
-  const toModelOutput = ({output}) => ({type: "text", value: `so ${output.weather}`});
-  assert.deepEqual((await called(client, "commented", {city: "Rome"}, {toModelOutput})).output, expected);
-  assert.deepEqual((await called(client, "free", {city: "Rome"}, {toModelOutput})).output.value, "so sunny in Rome");
+  const toModelOutput = ({toolCallId, output}) => ({type: "text", value: `${toolCallId}: ${output.weather}`});
+  assert.equal((await called(client, "commented", {city: "Rome"}, {toModelOutput})).output.value, "c-1: sunny in Rome\n\nmind the gap");
+  assert.equal((await called(client, "free", {city: "Rome"}, {toModelOutput})).output.value, "c-1: sunny in Rome");
+  const image = {type: "file-data", data: "AAAA", mediaType: "image/png"};
+  const ofParts = () => ({type: "content", value: [{type: "text", text: "seen"}, image]});
+  assert.deepEqual((await called(client, "commented", {city: "Rome"}, {toModelOutput: ofParts})).output, {
+    type: "content", value: [{type: "text", text: "seen"}, image, {type: "text", text: "mind the gap"}],
+  });
 });
+
+const guarded = {type: "error-text", value: "secret inside"};
+agent("hooks see all of a result that the model or the display gets, whatever form it has", {AfterTool: [NO_SECRET]}, async (client) => {
+  const input = {city: "Rome"};
+  let reads = 0;
+  for (const more of [
+    {execute: () => ({llmContent: "harmless", secret: "1234"})},
+    {execute: () => ({llmContent: "harmless", metadata: "1234"})},
+    {execute: () => ({note: "harmless"}), toModelOutput: () => ({type: "text", value: "1234"})},
+    {execute: () => ({note: "harmless"}), toModelOutput: () => ({type: "content", value: [{type: "text", text: "1234"}]})},
+    {execute: () => ({note: "harmless"}), toModelOutput: () => ({type: "json", value: {secret: "1234"}})},
+    {execute: () => ({note: "1234"}), toModelOutput: () => ({type: "text", value: "harmless"})},
+  ]) assert.deepEqual((await called(client, "free", input, more)).output, guarded);
+  // A form that is another one each time: the model gets what hooks have seen.
+  const {output} = await called(client, "free", input, {toModelOutput: () => ({type: "text", value: reads++ === 0 ? "harmless" : "1234"})});
+  assert.deepEqual(output, {type: "text", value: "harmless"});
+  const execute = () => {
+    throw {message: "harmless", secret: "1234"};
+  };
+  assert.deepEqual((await called(client, "free", input, {execute})).output, guarded);
+});
+
+agent("what a tool changes of its result while hooks look at it does not reach the model", {}, async (client) => {
+  const log = ["one"];
+  await client.ready(client.registerHook("AfterTool", {handler: () => void log.push("two")}));
+  const {output} = await called(client, "free", {city: "Rome"}, {execute: () => log});
+  assert.deepEqual([log, output.value], [["one", "two"], ["one"]]);
+});
+
+const made = z.array(z.string());
+class Paths {
+  #paths;
+  constructor(paths) {
+    this.#paths = paths;
+  }
+  get all() {
+    return this.#paths;
+  }
+}
+for (const [what, paths, read] of [
+  ["a set", made.transform((it) => new Set(it)), (it) => [...it]],
+  ["a map", made.transform((it) => new Map(it.map((path) => [path, 1]))), (it) => [...it.keys()]],
+  ["an expression", made.transform((it) => new RegExp(it[0])), (it) => [it.source]],
+  ["an object of a class", made.transform((it) => new Paths(it)), (it) => it.all],
+]) {
+  const inputSchema = z.object({paths, city: z.string()});
+  const run = async (client, name, path) => {
+    const ran = [];
+    const execute = (input) => ran.push([read(input.paths), input.city]);
+    const {output} = await called(client, name, {paths: [path], city: "Rome"}, {inputSchema, execute});
+    return {ran, output};
+  };
+  agent(`hooks see the model's arguments where the schema makes ${what} of them, and may change those`, {
+    BeforeTool: [...TOOL_HOOKS.BeforeTool, NO_SECRET],
+  }, async (client) => {
+    assert.deepEqual(await run(client, "free", "1234"), {ran: [], output: guarded});
+    assert.deepEqual((await run(client, "free", "a")).ran, [[["a"], "Rome"]]);
+    assert.deepEqual((await run(client, "rewritten", "a")).ran, [[["a"], "Oslo"]]);
+  });
+}
+
+agent("arguments that hooks cannot see are refused", TOOL_HOOKS, async (client) => {
+  const ran = [];
+  const {free} = hookTools(client, {free: tool({inputSchema: z.object({}), execute: (input) => ran.push(input)})});
+  await assert.rejects(free.execute({paths: new Set(["a"])}, {toolCallId: "c-1", messages: []}), /hooks cannot see the arguments of free/);
+  await free.execute({paths: ["a"]}, {toolCallId: "c-1", messages: []});
+  assert.deepEqual(ran, [{paths: ["a"]}]);
+});
+
+for (const [how, hooks] of WITHHOLDING) {
+  agent(`a tool that hooks withhold does not run where the model calls it all the same: ${how}`, hooks, async (client) => {
+    const ran = [];
+    const here = {execute: () => ran.push("free")};
+    // Also one that runs elsewhere, and one that is not offered.
+    for (const [run, own, activeTools] of [generateText, streamText].flatMap((run) => [[run, here], [run, {}], [run, here, ["other"]]])) {
+      const parts = [{type: "stream-start", warnings: []}, ...calls("free", {}).content, {type: "finish", finishReason: finish("tool-calls"), usage}];
+      const model = new MockLanguageModelV3({doGenerate: [calls("free", {}), says("never")], doStream: [{stream: convertArrayToReadableStream(parts)}]});
+      const made = (more) => tool({inputSchema: z.object({}), onInputAvailable: () => void ran.push("input"), ...more});
+      const hooked = withHooks(client, {model, tools: {free: made(own), other: made(here)}});
+      let failure;
+      const given = {...hooked, activeTools, prompt: "p", stopWhen: stepCountIs(3), onError: ({error}) => void (failure = error)};
+      await Promise.resolve(run(given)).then(({text}) => text).catch((error) => (failure ??= error));
+      assert.deepEqual([failure?.code, failure?.message, ran], [WITHHELD.code, WITHHELD.message, []]);
+    }
+  });
+}
 
 agent("a reason replaces a result", TOOL_HOOKS, async (client) => {
   const {ran, output} = await called(client, "replaced", {city: "Rome"});

@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 
 import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
 import {Command, MemorySaver, interrupt} from "@langchain/langgraph";
-import {agentTurn} from "hook-sdk";
+import {HookClient, agentTurn} from "hook-sdk";
 import {hookMiddleware} from "hook-sdk/langchain";
 import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
 import {z} from "zod";
 
-import {MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {
+  MISSPELT, NO_SECRET, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, WITHHELD, WITHHOLDING, agent, losing,
+} from "./agents.mjs";
 
 /** A model that gives these messages, and keeps what it got. */
 function scripted(...answers) {
@@ -102,6 +104,77 @@ agent("what a tool throws reaches the model as without hooks, and other middlewa
   })});
   const retried = await called(client, "free", "broken", [around, hookMiddleware(client)]);
   assert.deepEqual([retried.ran, retried.tool, seen], [["broken", "broken"], plain.tool, ["RangeError"]]);
+});
+
+for (const [how, hooks] of WITHHOLDING) {
+  agent(`a tool that hooks withhold does not run where the model calls it all the same: ${how}`, hooks, async (client) => {
+    const ran = [];
+    const tools = ["free", "other"].map((name) => tool(() => ran.push(name), {name, description: "d", schema: z.object({})}));
+    // Also one that is not offered.
+    const around = createMiddleware({name: "around", wrapModelCall: (request, handler) => handler({...request, tools: tools.slice(1)})});
+    for (const outer of [[], [around]]) {
+      const {model, got} = scripted(calls("free", {}), says("never"));
+      const made = createAgent({model, tools, middleware: [...outer, hookMiddleware(client)]});
+      await assert.rejects(made.invoke({messages: [new HumanMessage("p")]}), {name: "HookRefusal", message: WITHHELD.message});
+      assert.deepEqual([ran, got.length], [[], 1]);
+    }
+  });
+}
+
+/** Runs an agent whose model calls a tool that returns this; gives the texts that the model got for the call. */
+async function returning(client, name, run) {
+  const {model, got} = scripted(calls(name, {}), says("done"));
+  const tools = [tool(run, {name, description: "d", schema: z.object({}), responseFormat: "content"})];
+  await createAgent({model, tools, middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  return got[1].slice(2).map(({text}) => text);
+}
+
+agent("hooks see the messages of a command, and may change them", {AfterTool: [...TOOL_HOOKS.AfterTool, NO_SECRET]}, async (client, {problems}) => {
+  const answer = (content) => new ToolMessage({content, tool_call_id: "c-1"});
+  const said = {role: "user", content: "more"};
+  const commands = (...messages) => [new Command({update: {messages}}), new Command({update: [["messages", messages]]})];
+  for (const command of commands(answer("1234"))) assert.deepEqual(await returning(client, "free", () => command), ["secret inside"]);
+  for (const command of commands(answer("sunny"), {role: "user", content: "1234"})) assert.deepEqual(await returning(client, "free", () => command), ["secret inside"]);
+  for (const command of commands(answer("sunny"), said)) {
+    assert.deepEqual(await returning(client, "free", () => command), ["sunny", "more"]);
+    assert.deepEqual((await returning(client, "commented", () => command)).map((text) => text.replaceAll("\n", "")), ["sunnymoremind the gap"]);
+  }
+  for (const command of commands(answer("sunny"))) assert.deepEqual(await returning(client, "commented", () => command), ["sunny\n\nmind the gap"]);
+  assert.deepEqual(problems, []);
+  await returning(client, "commented", () => new Command({update: {}}));
+  assert.deepEqual(problems, ["the tool commented returned no answer that hooks could change"]);
+});
+
+agent("what a tool changes of its result while hooks look at it does not reach the model", {}, async (client) => {
+  const parts = [{type: "text", text: "one"}];
+  await client.ready(client.registerHook("AfterTool", {handler: () => void parts.push({type: "text", text: "two"})}));
+  const made = new ToolMessage({content: parts, tool_call_id: "c-1"});
+  assert.deepEqual(await returning(client, "free", () => made), ["one"]);
+  assert.equal(parts.length, 2);
+  assert.deepEqual(await returning(client, "free", () => new Command({update: {messages: [made]}})), ["onetwo"]);
+  assert.equal(parts.length, 3);
+});
+
+agent("the model gets what hooks have seen of what a tool throws", {}, async (client) => {
+  const strange = Object.assign(new Error("harmless"), {toString: () => "1234"});
+  const [text] = await returning(client, "free", () => Promise.reject(strange));
+  assert.match(text, /^Error: harmless/);
+});
+
+agent("a refused prompt is not in the thread for the next turn, also where hooks could not be asked", {BeforeAgent: [NO_SECRET]}, async (client) => {
+  const {model, got} = scripted(says("a"), says("b"));
+  const checkpointer = new MemorySaver();
+  const run = async (scope, content) => createAgent({model, tools: [], middleware: [hookMiddleware(scope)], checkpointer})
+    .invoke({messages: [new HumanMessage({content})]}, {configurable: {thread_id: "t"}});
+  const refused = await run(client, [{type: "text", text: "key 1234"}, {type: "image_url", image_url: {url: "data:1234"}}]);
+  assert.deepEqual(refused.messages.map(({text}) => text), ["(a prompt that hooks refused)", "secret inside"]);
+  const closed = new HookClient({socket: "/nowhere/s", onProblem: () => {}});
+  await closed.close();
+  await assert.rejects(run(closed, "key 1234"), {code: "closed"});
+  await run(client, "hello");
+  assert.equal(got.length, 1);
+  assert.equal(got[0].at(-1).text, "hello");
+  assert.doesNotMatch(JSON.stringify(got[0]), /1234/);
 });
 
 agent("an interrupt of a tool is the graph's, and no error for hooks to change", TOOL_HOOKS, async (client) => {

@@ -14,7 +14,9 @@ import {agentTurn} from "hook-sdk";
 import {hookModel, withHooks} from "hook-sdk/mastra";
 import {z} from "zod";
 
-import {MISSPELT, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {
+  MISSPELT, NO_SECRET, REDACT_REQUEST, REDACT_RESPONSE, TOOL_HOOKS, WITHHELD, WITHHOLDING, agent, losing,
+} from "./agents.mjs";
 import {folderOf, library} from "./libraries.mjs";
 
 const mastra = library("@mastra/core");
@@ -102,9 +104,46 @@ if (mastra) {
     const expected = {type: "text", value: '{"weather":"sunny in Rome"}\n\nmind the gap'};
     assert.deepEqual((await called(client, "commented", {city: "Rome"})).output, expected);
     const toModelOutput = (output) => ({type: "text", value: `so ${output.weather}`});
-    assert.deepEqual((await called(client, "commented", {city: "Rome"}, {toModelOutput})).output, expected);
+    assert.equal((await called(client, "commented", {city: "Rome"}, {toModelOutput})).output.value, "so sunny in Rome\n\nmind the gap");
     assert.deepEqual((await called(client, "free", {city: "Rome"}, {toModelOutput})).output.value, "so sunny in Rome");
   });
+
+  agent("Mastra: hooks see all of a result that the model or the display gets, whatever form it has", {AfterTool: [NO_SECRET]}, async (client) => {
+    let reads = 0;
+    for (const more of [
+      {execute: async () => ({llmContent: "harmless", secret: "1234"})},
+      {execute: async () => ({note: "harmless"}), toModelOutput: () => ({type: "text", value: "1234"})},
+      {execute: async () => ({note: "1234"}), toModelOutput: () => ({type: "text", value: "harmless"})},
+      {execute: async () => Promise.reject(Object.assign(new Error("1234"), {name: "Own"}))},
+    ]) {
+      const {output} = await called(client, "free", {city: "Rome"}, more);
+      assert.match(JSON.stringify(output), /secret inside/);
+      assert.doesNotMatch(JSON.stringify(output), /1234|harmless/);
+    }
+    const {output} = await called(client, "free", {city: "Rome"}, {toModelOutput: () => ({type: "text", value: reads++ === 0 ? "harmless" : "1234"})});
+    assert.deepEqual(output, {type: "text", value: "harmless"});
+  });
+
+  agent("Mastra: what a tool changes of its result while hooks look at it does not reach the model", {}, async (client) => {
+    const log = ["one"];
+    await client.ready(client.registerHook("AfterTool", {handler: () => void log.push("two")}));
+    const {output} = await called(client, "free", {city: "Rome"}, {execute: async () => log});
+    assert.deepEqual([log, output.value], [["one", "two"], ["one"]]);
+  });
+
+  for (const [how, hooks] of WITHHOLDING) {
+    agent(`Mastra: a tool that hooks withhold does not run where the model calls it all the same: ${how}`, hooks, async (client) => {
+      const parts = [{type: "stream-start", warnings: []}, ...calls("free", {}).content, {type: "finish", finishReason: finish("tool-calls"), usage}];
+      const model = new MockLanguageModelV3({doGenerate: [calls("free", {})], doStream: [{stream: convertArrayToReadableStream(parts)}]});
+      const ran = [];
+      const toolOf = (id) => createTool({id, description: "d", inputSchema: z.object({}), execute: () => ran.push(id)});
+      const one = made(client, model, {free: toolOf("free"), other: toolOf("other")});
+      await assert.rejects(one.generate("p"), ({message}) => message === WITHHELD.message);
+      const streamed = await one.stream("p");
+      await streamed.consumeStream();
+      assert.deepEqual([streamed.error?.message, ran, model.doGenerateCalls.length, model.doStreamCalls.length], [WITHHELD.message, [], 1, 1]);
+    });
+  }
 
   agent("Mastra: a reason replaces a result", TOOL_HOOKS, async (client) => {
     const {ran, output} = await called(client, "replaced", {city: "Rome"});

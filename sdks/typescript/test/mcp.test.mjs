@@ -3,13 +3,16 @@
 import assert from "node:assert/strict";
 
 import {Client} from "@modelcontextprotocol/sdk/client/index.js";
+import {InMemoryTaskStore} from "@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js";
 import {InMemoryTransport} from "@modelcontextprotocol/sdk/inMemory.js";
+import {Server} from "@modelcontextprotocol/sdk/server/index.js";
 import {McpServer} from "@modelcontextprotocol/sdk/server/mcp.js";
+import {CallToolRequestSchema, CompatibilityCallToolResultSchema, ErrorCode, McpError} from "@modelcontextprotocol/sdk/types.js";
 import {agentTurn} from "hook-sdk";
 import {hookTransport} from "hook-sdk/mcp";
 import {z} from "zod";
 
-import {MISSPELT, TOOL_HOOKS, agent, losing} from "./agents.mjs";
+import {MISSPELT, NO_SECRET, TOOL_HOOKS, agent, losing} from "./agents.mjs";
 
 /** A client of a server with these tools, whose calls are asked about. */
 async function connected(hooks, tools, other = undefined) {
@@ -79,6 +82,81 @@ agent("arguments that hooks add and the schema drops are reported, once, if the 
   await client.listTools();
   for (let n = 0; n < 2; n++) await call("misspelt");
   assert.deepEqual([ran, problems], [["Rome", "Rome", "Rome"], [MISSPELT]]);
+  await client.close();
+});
+
+agent("a task is refused, and the result of one that is there: hooks would not see it", {AfterTool: [NO_SECRET]}, async (hooks) => {
+  const taskStore = new InMemoryTaskStore();
+  const server = new McpServer({name: "weather", version: "1"}, {capabilities: {tasks: {requests: {tools: {call: {}}}}}, taskStore});
+  const created = [];
+  server.experimental.tasks.registerToolTask("slow", {inputSchema: {}, execution: {taskSupport: "required"}}, {
+    async createTask() {
+      const task = await taskStore.createTask({ttl: 60_000}, created.length, {method: "tools/call"});
+      created.push(task.taskId);
+      await taskStore.storeTaskResult(task.taskId, "completed", {content: [text("1234")]});
+      return {task};
+    },
+    getTask: (_, {taskId}) => taskStore.getTask(taskId),
+    getTaskResult: (_, {taskId}) => taskStore.getTaskResult(taskId),
+  });
+  const connect = async (transport) => {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await server.connect(far);
+    const client = new Client({name: "agent", version: "1"});
+    await client.connect(transport(near));
+    await client.listTools();
+    return client;
+  };
+  const call = async (client) => {
+    const all = [];
+    for await (const {type, error} of client.experimental.tasks.callToolStream({name: "slow", arguments: {}})) all.push(error?.message ?? type);
+    return all;
+  };
+  const plain = await connect((near) => near);
+  assert.deepEqual((await call(plain)).at(-1), "result");
+  await plain.close();
+  const client = await connect((near) => hookTransport(hooks, near, {server_name: "weather"}));
+  const refused = /hooks would not see the result of a task/;
+  assert.match((await call(client)).join(), refused);
+  await assert.rejects(client.experimental.tasks.getTaskResult(created[0]), refused);
+  assert.equal(created.length, 1);
+  await client.close();
+  taskStore.cleanup();
+});
+
+const responding = (matcher, response) => ({matcher, hooks: [
+  {type: "command", command: `cat >/dev/null; echo '${JSON.stringify({hookSpecificOutput: {tool_response: response}})}'`, failBehavior: "block"},
+]});
+agent("hooks see all of a server's answer, and may change it", {AfterTool: [
+  NO_SECRET, responding("emptied", {llmContent: [text("clean")]}), responding("cleaned", {llmContent: [text("harmless")], metadata: {structuredContent: {a: "clean"}}}),
+  responding("copied", {llmContent: [text("clean")], metadata: {structuredContent: {a: "harmless"}, toolResult: "harmless"}}),
+]}, async (hooks) => {
+  const server = new Server({name: "weather", version: "1"}, {capabilities: {tools: {}}});
+  let answer;
+  server.setRequestHandler(CallToolRequestSchema, () => answer());
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  const client = new Client({name: "agent", version: "1"});
+  await client.connect(hookTransport(hooks, near, {server_name: "weather"}));
+  const call = (name) => client.callTool({name, arguments: {}}, CompatibilityCallToolResultSchema);
+  const guarded = {content: [text("secret inside")], isError: true};
+  for (const result of [
+    {toolResult: "1234"}, {content: [], structuredContent: {a: "1234"}}, {content: [text("harmless")], _meta: {a: "1234"}},
+  ]) {
+    answer = () => result;
+    assert.deepEqual(await call("free"), guarded);
+  }
+  answer = () => {
+    throw new McpError(ErrorCode.InternalError, "harmless", {a: "1234"});
+  };
+  assert.deepEqual(await call("free"), guarded);
+  for (const content of [[], [text("harmless")]]) {
+    const result = {content, structuredContent: {a: "harmless"}, toolResult: "harmless"};
+    answer = () => result;
+    assert.deepEqual(await call("free"), result);
+    for (const name of ["emptied", "copied"]) assert.deepEqual(await call(name), {content: [text("clean")], isError: false});
+    assert.deepEqual(await call("cleaned"), {content: [text("harmless")], structuredContent: {a: "clean"}, isError: false});
+  }
   await client.close();
 });
 

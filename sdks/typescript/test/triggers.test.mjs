@@ -61,10 +61,21 @@ test("a result that hooks changed has no value of the tool's own", () => withCli
   assert.equal("value" in (await outcome), false);
 }));
 
+for (const [what, metadata, isKept] of [["left", {b: 2, a: 1}, true], ["changed", {a: 1, b: 3}, false]]) {
+  test(`a result whose metadata hooks ${what} has ${isKept ? "the tool's" : "no"} value`, () => withClient(async ({server, client}) => {
+    const {outcome, ask, end} = await begun(server, () => executeTool(client, CALL, () => ({llmContent: "done", metadata: {a: 1, b: 2}})));
+    await ask("tool.run", {tool_input: {}});
+    end({...ran("done"), result: {llmContent: "done", metadata}});
+    assert.equal("value" in (await outcome), isKept);
+  }));
+}
+
 for (const [what, returned, expected] of [
   ["nothing", undefined, {result: {llmContent: ""}}],
   ["a text", "x", {result: {llmContent: "x"}}],
   ["a result", {llmContent: [{text: "x"}], exitCode: 3}, {result: {llmContent: [{text: "x"}], exitCode: 3}}],
+  ["what only looks like a result", {llmContent: "x", note: "y"}, {result: {llmContent: '{"llmContent":"x","note":"y"}'}}],
+  ["a result of which the server would not read all", {llmContent: "x", metadata: "y"}, {result: {llmContent: '{"llmContent":"x","metadata":"y"}'}}],
   ["a number", 7, {result: {llmContent: "7"}}],
   ["a function", () => {}, {error: {code: "invalid_value", message: "`value` is a function, which JSON cannot hold"}}],
   ["a NaN", {a: NaN}, {error: {code: "invalid_value", message: "`a` is NaN, which JSON cannot hold"}}],
@@ -85,6 +96,11 @@ test("a tool that throws is an error of the tool's, and no problem of the client
   assert.equal((await outcome).result.error, "disk full");
   problems.push("none before");
   assert.equal(await problems.next(), "none before");
+}));
+
+test("what a tool throws has its members, if it is no error", () => withClient(async ({server, client}) => {
+  const {ask} = await begun(server, () => executeTool(client, CALL, () => Promise.reject({code: 1, note: "y"})));
+  assert.equal((await ask("tool.run", {tool_input: {}})).error.message, '{"code":1,"note":"y"}');
 }));
 
 for (const [what, result, code] of [

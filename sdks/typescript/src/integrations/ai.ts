@@ -1,9 +1,12 @@
 /** Hooks in agents of the Vercel AI SDK: `hook-sdk/ai`. */
 
+import * as ai from "ai";
 import {asSchema, wrapLanguageModel} from "ai";
 import type {LanguageModelMiddleware, PrepareStepFunction, ToolSet} from "ai";
 
 import {HookValueError} from "../errors.js";
+import {snapshot} from "../json.js";
+import {isObject} from "../messages.js";
 import type {Scope} from "../triggers/scope.js";
 import {loneMiddleware, middlewareOf} from "./language-model.js";
 import type {Model, StreamOptions} from "./language-model.js";
@@ -94,7 +97,7 @@ function hookedModel(given: Model | string, middleware: LanguageModelMiddleware)
 
 function hookedTools<T extends ToolSet>(run: Run, given: T | undefined): T {
   const originals = Object.entries(given ?? {}).map(([name, tool]) => [name, originalOf(tool)] as const);
-  const tools = toolsOf(run, Object.fromEntries(originals), LIBRARY);
+  const tools = toolsOf(run, Object.fromEntries(originals.map(([name, tool]) => [name, keepingRaw(tool)])), LIBRARY);
   for (const [name, tool] of originals) {
     keepOriginal(tools[name]!, tool);
   }
@@ -129,12 +132,33 @@ function newRun(scope: Scope, options: IntegrationOptions): Run {
   return Run.ofItsOwn(scope, options, "ai", [5, 6, 7]);
 }
 
+/** The arguments of models, by what schemas made of them. */
+const RAW = new WeakMap<object, Record<string, unknown>>();
+
+/** A tool whose schema keeps what the model has given: a schema may make what hooks cannot see. */
+function keepingRaw<T extends ToolSet[string]>(tool: T): T {
+  const schema = asSchema(tool.inputSchema);
+  const {validate} = schema;
+  if (!validate || !tool.execute) return tool;
+  const inputSchema = Object.create(schema, {validate: {value: async (given: unknown) => {
+    const {copy: raw} = snapshot(given);
+    const result = await validate(given);
+    if (result.success && isObject(result.value) && isObject(raw)) RAW.set(result.value, raw);
+    return result;
+  }}}) as typeof schema;
+  return {...tool, inputSchema};
+}
+
+/** Version 5 gives `toModelOutput` the output alone. */
+const IS_OUTPUT_ALONE = !("ToolLoopAgent" in ai);
+
 const LIBRARY: ToolLibrary<ToolSet[string]> = {
+  rawOf: (given) => RAW.get(given),
   async validated({inputSchema}, given) {
     const result = await asSchema(inputSchema).validate?.(given);
     if (!result || result.success) return result;
     throw new Error(`hooks changed the arguments to what the tool does not take: ${result.error.message}`);
   },
-  // Version 5 gives the output alone.
-  outputOf: (given: {output?: unknown} | string) => (typeof given === "object" ? given.output : given),
+  outputFor: (output, call) => (IS_OUTPUT_ALONE ? output : {...call, output}),
+  keyOf: (given) => (IS_OUTPUT_ALONE || !isObject(given) ? given : [given["toolCallId"], given["output"]]),
 };

@@ -4,6 +4,7 @@
  */
 
 import {isObject} from "../messages.js";
+import {HookRefusal} from "./shared.js";
 
 /** A message in that form. */
 export interface ChatMessage {
@@ -76,6 +77,19 @@ export function readToolChoice(choice: unknown): {mode: "auto" | "required" | "n
   const allowed = isObject(choice["allowed_tools"]) ? choice["allowed_tools"] : choice;
   const tools = Array.isArray(allowed["tools"]) ? allowed["tools"] : [];
   return {mode: allowed["mode"] === "required" ? "required" : "auto", names: tools.map(nameOf).filter((it) => it !== undefined)};
+}
+
+/**
+ * Returns the check of an answer's calls of tools: hooks leave those that `given` allows.
+ *
+ * @throws HookRefusal for a call of another one, from that check.
+ */
+export function withholding(sent: ChatRequest, given: ChatRequest): (tool: string) => void {
+  if (JSON.stringify(sent.tool_choice) === JSON.stringify(given.tool_choice)) return () => {};
+  const {mode, names} = readToolChoice(given.tool_choice);
+  return (tool) => {
+    if (mode === "none" || names?.includes(tool) === false) throw new HookRefusal("blocked", `the model calls the tool ${tool}, which hooks withhold`);
+  };
 }
 
 /** A complete response in that form. */

@@ -1,17 +1,18 @@
 /** Hooks in agents of LangChain.js: `hook-sdk/langchain`. */
 
-import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/core/messages";
+import {AIMessage, HumanMessage, SystemMessage, ToolMessage, coerceMessageLikeToMessage} from "@langchain/core/messages";
 import type {BaseMessage} from "@langchain/core/messages";
 import {ToolInvocationError, createMiddleware} from "langchain";
 
 import {HookError} from "../errors.js";
+import {snapshot} from "../json.js";
 import {agentTurn, endTurn} from "../triggers/agent.js";
 import {callModel} from "../triggers/model.js";
 import type {TriggerOptions} from "../triggers/options.js";
 import type {Scope} from "../triggers/scope.js";
-import {executeTool} from "../triggers/tool.js";
-import type {ToolResult} from "../triggers/tool.js";
-import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts} from "./chat.js";
+import {runTool} from "../triggers/tool.js";
+import type {Returned, ToolResult} from "../triggers/tool.js";
+import {fromParts, readCompletion, readToolChoice, textOfMessage, toCompletion, toParts, withholding} from "./chat.js";
 import type {ChatRequest} from "./chat.js";
 import {HookRefusal, Run, ownScope, promptOf} from "./shared.js";
 import type {IntegrationOptions} from "./shared.js";
@@ -20,6 +21,12 @@ export {HookRefusal};
 
 /** The field of a message with a hook's reason to stop the agent. */
 const STOPPED = "hook_stopped";
+
+/** The field of a message with why hooks could not be asked about the prompt. */
+const FAILED = "hook_failed";
+
+/** What stands in a thread for a prompt that hooks refused. */
+const REFUSED = "(a prompt that hooks refused)";
 
 /** The field of a message with hooks' text for the model's next request. */
 const CONTEXT = "hook_context";
@@ -40,8 +47,12 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         const asked = prompt ? textOfMessage(prompt) : "";
         const turn = await agentTurn(run.scope, asked, optionsOf(runtime));
         run.tell(turn);
-        if (turn.error) throw turn.error;
-        if (turn.outcome !== "proceed") return {messages: [answerWith(turn.reason, true)], jumpTo: "end" as const};
+        if (turn.outcome !== "proceed") {
+          // The next turn's model must not read the prompt in the thread. Some providers want one before an answer.
+          const refused = prompt ? [new HumanMessage({content: REFUSED, ...(prompt.id !== undefined && {id: prompt.id})})] : [];
+          const {code, message} = turn.error ?? {};
+          return {messages: [...refused, withKwargs(answerWith(turn.reason, true), {[FAILED]: turn.error && {code, message}})], jumpTo: "end" as const};
+        }
         const given = promptOf(turn);
         if (given === asked) return;
         return {messages: [prompt ? withText(prompt, given) : new HumanMessage(given.trimStart())]};
@@ -53,8 +64,11 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       const chat = toRequest(request.systemMessage, request.messages, request.tools, request.toolChoice);
       let message: AIMessage | undefined;
       const answer = callModel(run.scope, "openai-chat", chat, async (given) => {
-        const returned = await handler({...request, ...fromRequest(given as unknown as ChatRequest, chat, request)});
+        const left = given as unknown as ChatRequest;
+        const allow = withholding(chat, left);
+        const returned = await handler({...request, ...fromRequest(left, chat, request)});
         if (!AIMessage.isInstance(returned)) throw new HookError("unsupported", "another middleware gave no message, which hooks cannot see");
+        for (const {name} of returned.tool_calls ?? []) allow(name);
         message = returned;
         return completionOf(returned);
       }, {...optionsOf(request.runtime), context: contextOf(request.messages)});
@@ -77,30 +91,40 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       const scope = (answer && scopes.get(answer)) ?? ownScope(run.scope);
       if (answer) scopes.set(answer, scope);
       let signal: unknown;
-      const outcome = await executeTool(scope, call, async (input) => {
+      let command: object | undefined;
+      const outcome = await runTool(scope, call, async (input) => {
+        command = undefined;
         run.reportLost(name, args, input, await takenBy(request.tool, input));
         const returned = await Promise.resolve(handler({...request, toolCall: {...request.toolCall, args: input}})).catch((thrown: unknown) => {
           if (isSignal(thrown)) signal = thrown;
           throw thrown;
         });
-        return ToolMessage.isInstance(returned) ? new Returned(returned, toToolResult(returned)) : new Returned(returned, {llmContent: ""});
+        if (!ToolMessage.isInstance(returned)) command = returned;
+        return shown(returned);
       }, optionsOf(request.runtime));
       run.tell(outcome);
       if (outcome.error) throw outcome.error;
       if (signal !== undefined) throw signal;
-      if (outcome.outcome === "ran" && "thrown" in outcome) throw errorOf(outcome.thrown, request.toolCall);
-      if (outcome.outcome === "ran" && outcome.value) return outcome.value.message;
+      if (outcome.outcome === "ran" && "thrown" in outcome) throw errorOf(outcome.thrown, outcome.result.error, request.toolCall);
+      if (outcome.outcome === "ran" && outcome.value) return outcome.value;
       const {llmContent, error} = outcome.result;
       const isStop = outcome.outcome === "stopped";
-      return new ToolMessage({
+      const message = new ToolMessage({
         content: llmContent as string, tool_call_id: id, name, status: error !== undefined || isStop ? "error" : "success",
         ...(isStop && {additional_kwargs: {[STOPPED]: outcome.reason}}),
       });
+      if (outcome.outcome !== "ran" || !command) return message;
+      if (!messagesIn(command).some((it) => ToolMessage.isInstance(it) && it.tool_call_id === id)) {
+        run.client.report(`the tool ${name} returned no answer that hooks could change`);
+      }
+      return withAnswer(command, message) as typeof message;
     },
     afterAgent: {
       canJumpTo: ["model"],
       hook: async ({messages}, runtime) => {
         const answer = messages.at(-1);
+        const failed = answer?.additional_kwargs[FAILED] as {code: string; message: string} | undefined;
+        if (failed) throw new HookError(failed.code, failed.message); // Not before: of what throws there, nothing would be in the thread.
         if (!answer || answer.additional_kwargs[STOPPED] !== undefined) return;
         const prompt = messages.findLast((message) => message.getType() === "human");
         const turn = {prompt: prompt ? textOfMessage(prompt) : "", prompt_response: textOfMessage(answer)};
@@ -125,10 +149,11 @@ function isSignal(thrown: unknown): boolean {
  * Returns a tool's error as one that its model gets, in the words of an agent without middleware. Any other error that leaves a
  * middleware ends the agent.
  */
-function errorOf(thrown: unknown, call: ConstructorParameters<typeof ToolInvocationError>[1]): Error {
+function errorOf(thrown: unknown, error: string | undefined, call: ConstructorParameters<typeof ToolInvocationError>[1]): Error {
   if (ToolInvocationError.isInstance(thrown)) return thrown as Error;
   const {name} = thrown instanceof Error ? thrown : new Error();
-  return Object.assign(new ToolInvocationError(thrown, call), {message: `${String(thrown)}\n Please fix your mistakes.`, name, cause: thrown});
+  const text = thrown instanceof Error ? Error.prototype.toString.call(thrown) : error;
+  return Object.assign(new ToolInvocationError(thrown, call), {message: `${text}\n Please fix your mistakes.`, name, cause: thrown});
 }
 
 /** Resolves with arguments as the schema of a tool takes them, where that says so. */
@@ -142,26 +167,43 @@ function optionsOf(runtime: {signal?: AbortSignal; configurable?: {thread_id?: s
   return {...(runtime.signal && {signal: runtime.signal}), ...(session_id !== undefined && {session: {session_id}})};
 }
 
-/** The message or command of a tool's handler, as a result for hooks. */
-class Returned<M> implements ToolResult {
-  llmContent: ToolResult["llmContent"];
-  error?: string;
-  readonly #message: M;
-
-  constructor(message: M, {llmContent, error}: ToolResult) {
-    this.#message = message;
-    this.llmContent = llmContent;
-    if (error !== undefined) this.error = error;
+/** Returns what a tool's handler gave, and what the model gets of it, as they are now: the tool may go on to change them. */
+function shown<C extends object>(given: ToolMessage | C): Returned<ToolMessage | C> {
+  if (!ToolMessage.isInstance(given)) {
+    const messages = messagesIn(given).map((message) => withContent(message, snapshot(message.content).copy as never, true));
+    const [only, ...more] = messages.filter((message) => message.getType() !== "remove");
+    const llmContent = more.length > 0 ? [only, ...more].map((message) => ({type: "text", text: message!.text})) : only?.content ?? "";
+    return {value: messages.length > 0 ? withMessages(given, messages) : given, result: {llmContent: llmContent as ToolResult["llmContent"]}};
   }
-
-  get message(): M {
-    return this.#message;
-  }
+  const message = withContent(given, snapshot(given.content).copy as never, true);
+  const {content, status} = message;
+  return {value: message, result: {llmContent: content as ToolResult["llmContent"], ...(status === "error" && {error: message.text})}};
 }
 
-function toToolResult(message: ToolMessage): ToolResult {
-  const {content, status} = message;
-  return {llmContent: content as ToolResult["llmContent"], ...(status === "error" && {error: message.text})};
+/** The messages of a command. */
+function messagesIn(command: object): BaseMessage[] {
+  return updatesOf(command).filter(([name]) => name === "messages").flatMap(([, messages]) => [messages].flat().map((it) => coerceMessageLikeToMessage(it as never)));
+}
+
+function updatesOf(command: object): [string, unknown][] {
+  const {update} = command as {update?: unknown};
+  return Array.isArray(update) ? (update as [string, unknown][]) : Object.entries(Object(update) as object);
+}
+
+/** A command with other messages. */
+function withMessages<C extends object>(command: C, messages: BaseMessage[]): C {
+  const update = [...updatesOf(command).filter(([name]) => name !== "messages"), ["messages", messages]];
+  return Object.assign(copyOf(command), {update: Array.isArray((command as {update?: unknown}).update) ? update : Object.fromEntries(update) as object});
+}
+
+/** A command whose answer to a call is the one that hooks left, in which all texts of its messages are. */
+function withAnswer<C extends object>(command: C, answer: ToolMessage): C {
+  const given = messagesIn(command);
+  if (given.length === 0) return command;
+  const messages = given.filter((message) => message.getType() === "remove" || ToolMessage.isInstance(message));
+  return withMessages(command, messages.map((message) => (
+    !ToolMessage.isInstance(message) ? message : message.tool_call_id === answer.tool_call_id ? answer : withContent(message, "")
+  )));
 }
 
 /** Returns an answer with a hook's text. */
@@ -190,8 +232,8 @@ function withKwargs<M extends BaseMessage>(message: M, more: Record<string, unkn
   return Object.assign(copyOf(message), {additional_kwargs, lc_kwargs: {...message.lc_kwargs, additional_kwargs}});
 }
 
-/** A copy of a message, of its own class. */
-function copyOf<M extends BaseMessage>(message: M): M {
+/** A copy of an object, of its own class. */
+function copyOf<M extends object>(message: M): M {
   return Object.assign(Object.create(Object.getPrototypeOf(message) as object), message) as M;
 }
 
@@ -244,8 +286,9 @@ function fromRequest(
 }
 
 /** A message with the content that hooks left. */
-function withContent<M extends BaseMessage>(message: M, content: ChatRequest["messages"][number]["content"]): M {
+function withContent<M extends BaseMessage>(message: M, content: ChatRequest["messages"][number]["content"], isWhole = false): M {
   if (content === null) return message;
+  if (isWhole) return Object.assign(copyOf(message), {content, lc_kwargs: {...message.lc_kwargs, content}});
   const original = message.content;
   const left = typeof content === "string" ? content : fromParts(content, typeof original === "string" ? [] : original);
   if (JSON.stringify(left) === JSON.stringify(original)) return message;

@@ -8,7 +8,7 @@ import {callModel} from "../triggers/model.js";
 import type {ModelOutcome} from "../triggers/model.js";
 import {ModelContext, isCancelled} from "../triggers/scope.js";
 import type {Scope} from "../triggers/scope.js";
-import {fromParts, readCompletion, readToolChoice, toCompletion, toParts, toUsage} from "./chat.js";
+import {fromParts, readCompletion, readToolChoice, toCompletion, toParts, toUsage, withholding} from "./chat.js";
 import type {ChatRequest, ChatToolCall} from "./chat.js";
 import {HookRefusal} from "./shared.js";
 import type {IntegrationOptions, Run} from "./shared.js";
@@ -41,7 +41,10 @@ export function middlewareOf(run: Run, {chunks = "each"}: StreamOptions): Langua
       let result: GenerateResult | undefined;
       const request = toRequest(model, params);
       const answer = callModel(run.scope, "openai-chat", request, async (given, {signal}) => {
-        result = await model.doGenerate({...fromRequest(given as unknown as ChatRequest, request, params), abortSignal: signal});
+        const left = given as unknown as ChatRequest;
+        const allow = withholding(request, left);
+        result = await model.doGenerate({...fromRequest(left, request, params), abortSignal: signal});
+        for (const part of result.content) if (part.type === "tool-call") allow(part.toolName);
         return toCompletion(...completionOf(result));
       }, params.abortSignal && {signal: params.abortSignal});
       const outcome = await answer.finish().catch((error: unknown) => {
@@ -119,10 +122,13 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
   const own = new WeakSet<object>();
   let result: StreamResult | undefined;
   const answer = callModel<ChatChunk>(run.scope, "openai-chat", request, async function* (given, {signal}) {
-    result = await model.doStream({...fromRequest(given as unknown as ChatRequest, request, params), abortSignal: signal});
+    const left = given as unknown as ChatRequest;
+    const allow = withholding(request, left);
+    result = await model.doStream({...fromRequest(left, request, params), abortSignal: signal});
     const calls = {count: 0};
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
+      if (part.type === "tool-input-start" || part.type === "tool-call") allow(part.toolName);
       const chunk = toChunk(part, parts.push(part) - 1, calls);
       own.add(chunk);
       yield chunk;

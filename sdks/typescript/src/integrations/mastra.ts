@@ -193,7 +193,8 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
   const runOf = ({state}: Step) => (state["hooks"] ??= newRun(scope, options)) as Run;
   // A tool of Mastra checks its arguments itself, and says to the model what is wrong with them.
   const library: ToolLibrary<StepTool> = {
-    validated: async ({parameters}, value) => ({value, taken: (await parameters?.validate?.(value))?.value}), outputOf: (output) => output, onCall: (given) => void asked.add(given),
+    validated: async ({parameters}, value) => ({value, taken: (await parameters?.validate?.(value))?.value}),
+    outputFor: (output) => output ?? undefined, keyOf: (output) => output, onCall: (given) => void asked.add(given),
   };
   return {
     id: "hooks",

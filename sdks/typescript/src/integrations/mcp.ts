@@ -1,12 +1,15 @@
 /** Hooks around every `tools/call` of an MCP session, whatever part of the program makes it: `hook-sdk/mcp`. */
 
+import {isDeepStrictEqual} from "node:util";
+
 import type {Transport, TransportSendOptions} from "@modelcontextprotocol/sdk/shared/transport.js";
 import type {JSONRPCMessage, JSONRPCRequest, RequestId} from "@modelcontextprotocol/sdk/types.js";
 
 import {textOf} from "../errors.js";
+import {snapshot} from "../json.js";
 import {isObject} from "../messages.js";
 import type {Scope} from "../triggers/scope.js";
-import {executeTool} from "../triggers/tool.js";
+import {runTool} from "../triggers/tool.js";
 import type {ToolResult} from "../triggers/tool.js";
 import {HookRefusal, Run, textOfContent} from "./shared.js";
 import type {IntegrationOptions} from "./shared.js";
@@ -19,15 +22,22 @@ export interface McpOptions extends IntegrationOptions {
   server_uri?: string;
 }
 
+/** The code of JSON-RPC. */
+const INVALID_REQUEST = -32600;
+
+/** What the client is told that wants a tool's result as a task's. */
+const NO_TASKS = "hooks would not see the result of a task: call the tool without one";
+
 /**
  * A transport with hooks around the calls of tools: `await client.connect(hookTransport(hooks, transport, {server_name: "github"}))`.
  * A refused call is answered with the reason, as a tool's error; where hooks have had the agent stop, `_meta["hook/stopped"]` has it.
+ * Tasks are refused with an error of the protocol's, also results of those that are there.
  */
 export function hookTransport(scope: Scope, transport: Transport, options: McpOptions): Transport {
   return new HookTransport(Run.ofItsOwn(scope, options, "@modelcontextprotocol/sdk", [1]), transport, options);
 }
 
-type Response = JSONRPCMessage & {id: RequestId; result?: Record<string, unknown>; error?: {code: number; message: string}};
+type Response = JSONRPCMessage & {id: RequestId; result?: Record<string, unknown>; error?: {code: number; message: string; data?: unknown}};
 
 class HookTransport implements Transport {
   onclose?: () => void;
@@ -75,6 +85,9 @@ class HookTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ("method" in message && "id" in message && (message.method === "tasks/result" || (message.method === "tools/call" && message.params?.["task"] !== undefined))) {
+      return this.onmessage?.({jsonrpc: "2.0", id: message.id, error: {code: INVALID_REQUEST, message: NO_TASKS}});
+    }
     if ("method" in message && "id" in message && message.method === "tools/call") return void this.#call(message as JSONRPCRequest, options);
     if ("method" in message && message.method === "notifications/cancelled") {
       const call = this.#calls.get((message.params as {requestId: RequestId}).requestId);
@@ -103,13 +116,14 @@ class HookTransport implements Transport {
     try {
       const {name, arguments: given} = params as {name?: unknown; arguments?: Record<string, unknown>};
       const call = {tool_name: String(name), tool_input: given ?? {}, tool_call_id: String(id), mcp_context: this.#server};
-      const outcome = await executeTool(this.#run.scope, call, async (input, {signal}) => {
+      const outcome = await runTool(this.#run.scope, call, async (input, {signal}) => {
         last = undefined;
         this.#run.reportLost(call.tool_name, call.tool_input, input, this.#named(name, input));
-        const response = await this.#ask({...request, params: {...params, arguments: input}}, options, signal);
+        const {copy: response} = snapshot(await this.#ask({...request, params: {...params, arguments: input}}, options, signal));
         last = response;
-        if (response.error) throw new Error(response.error.message);
-        return toToolResult(response.result ?? {});
+        if (response.error) throw new Error(errorText(response.error));
+        const {result = {}} = response;
+        return {value: result, result: toToolResult(result)};
       }, {signal: abort.signal});
       if (outcome.outcome === "ran" && last && ("value" in outcome || "thrown" in outcome)) {
         this.#run.tell(outcome);
@@ -117,7 +131,7 @@ class HookTransport implements Transport {
         message = answer;
       } else {
         const taken = this.#run.take(outcome);
-        message = {result: toResult("result" in taken ? taken.result : taken.value, last?.result)};
+        message = {result: toResult("result" in taken ? taken.result : toToolResult(taken.value), last?.result)};
       }
     } catch (error) {
       if (abort.signal.aborted) return void this.#calls.delete(id); // The client has given it up.
@@ -164,23 +178,27 @@ class HookTransport implements Transport {
   }
 }
 
+function errorText({message, data}: {message: string; data?: unknown}): string {
+  return data === undefined ? message : `${message} ${snapshot(data).text}`;
+}
+
 /** A tool's result, as hooks see it. */
-function toToolResult({content, structuredContent, isError}: Record<string, unknown>): ToolResult {
+function toToolResult({content, isError, ...metadata}: Record<string, unknown>): ToolResult {
   const llmContent = Array.isArray(content) ? content : [];
   return {
     llmContent,
     ...(isError === true && {error: textOfContent(llmContent)}),
-    ...(structuredContent !== undefined && {metadata: {structuredContent}}),
+    ...(Object.keys(metadata).length > 0 && {metadata}),
   };
 }
 
-/** The result that hooks left. Structured content stays only beside all of the server's content, which it repeats. */
-function toResult({llmContent, error}: ToolResult, original: Record<string, unknown> = {}): object {
+/** The result that hooks left. What a server sends beside its content, which may repeat that, stays beside all of it, or if hooks have changed it. */
+function toResult({llmContent, error, metadata}: ToolResult, original: Record<string, unknown> = {}): object {
   const content = (typeof llmContent === "string" ? [llmContent] : llmContent).map((part) => (
     isObject(part) && typeof part["type"] === "string" ? part : {type: "text", text: typeof part === "string" ? part : JSON.stringify(part)}
   ));
-  const before = Array.isArray(original["content"]) ? original["content"] : [];
-  const isKept = JSON.stringify(content.slice(0, before.length)) === JSON.stringify(before);
-  const {structuredContent, ...rest} = original;
-  return {...rest, ...(isKept && structuredContent !== undefined && {structuredContent}), content, isError: error !== undefined};
+  const before = toToolResult(original);
+  const {length} = before.llmContent;
+  const isKept = (length > 0 && isDeepStrictEqual(content.slice(0, length), before.llmContent)) || !isDeepStrictEqual(metadata, before.metadata);
+  return {...(isKept && metadata), content, isError: error !== undefined};
 }

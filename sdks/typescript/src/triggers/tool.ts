@@ -1,7 +1,9 @@
 /** A tool call with its hooks. */
 
-import {HookError, textOf} from "../errors.js";
-import {prepare} from "../json.js";
+import {isDeepStrictEqual} from "node:util";
+
+import {HookError, HookValueError, textOf} from "../errors.js";
+import {snapshot} from "../json.js";
 import {isObject} from "../messages.js";
 import {decided, stopStateOf, within} from "./scope.js";
 import type {TriggerOptions} from "./options.js";
@@ -64,12 +66,29 @@ export type RunTool<T> = (input: Record<string, unknown>, context: {signal: Abor
  * @throws HookError `cancelled` where the signal is aborted; nothing else. Without an answer of the hooks the outcome is
  * `blocked`, with the `error`.
  */
-export async function executeTool<T>(
+export function executeTool<T>(
   scope: Scope, call: ToolCallInput, run: RunTool<T>, options: TriggerOptions = {},
+): Promise<ToolOutcome<T>> {
+  return runTool(scope, call, async (input, context) => {
+    const value = await run(input, context);
+    return {value, result: isToolResult(value) ? value : {llmContent: snapshot(value).text}};
+  }, options);
+}
+
+/** What a tool returned: for the library of an agent, and for its model, which gets no more than that. */
+export interface Returned<T> {
+  value: T;
+  result: ToolResult;
+}
+
+/** Calls a tool as `executeTool` does, where a library says itself what its model gets of what the tool returns. */
+export async function runTool<T>(
+  scope: Scope, call: ToolCallInput, run: (input: Record<string, unknown>, context: {signal: AbortSignal}) => Promise<Returned<T>>,
+  options: TriggerOptions = {},
 ): Promise<ToolOutcome<T>> {
   const [client, all] = within(scope, options);
   const stop = stopStateOf(scope);
-  let last: {result: ToolResult; value: T} | {result: ToolResult; thrown: unknown} | undefined;
+  let last: Returned<T> | {result: ToolResult; thrown: unknown} | undefined;
   let ran = false;
   const services = {
     "tool.run": async (params: Record<string, unknown>, {signal}: {signal: AbortSignal}) => {
@@ -78,17 +97,16 @@ export async function executeTool<T>(
       if (!isObject(input)) throw new HookError("invalid_message", "the tool's arguments are no object");
       if (stop.reason !== undefined) throw new HookError("stopped", stop.reason); // By another call, while this one waited.
       ran = true;
-      let value: T;
+      let returned: Returned<T>;
       try {
-        value = await run(input, {signal});
+        returned = await run(input, {signal});
       } catch (thrown) {
-        const error = thrown instanceof Error ? thrown.message : textOf(thrown);
+        const error = errorText(thrown);
         last = {thrown, result: {llmContent: error, error}};
-        throw new HookError("failed", error);
+        throw thrown instanceof HookValueError ? thrown : new HookError("failed", error);
       }
-      const result = toToolResult(value);
-      prepare({type: "hook-host-result", result}); // What has no JSON form is the tool's error.
-      last = {value, result: structuredClone(result)};
+      const {copy: result} = snapshot(returned.result); // What has no JSON form is the tool's error.
+      last = {...returned, result};
       return result;
     },
   };
@@ -113,18 +131,32 @@ export async function executeTool<T>(
   return Object.assign(outcome, "thrown" in last ? {thrown: last.thrown} : {value: last.value});
 }
 
-/** Returns a tool's return value as a result. */
-function toToolResult(value: unknown): ToolResult {
-  if (value === undefined || value === null) return {llmContent: ""};
-  if (typeof value === "string") return {llmContent: value};
-  if (isObject(value) && (typeof value["llmContent"] === "string" || Array.isArray(value["llmContent"]))) {
-    return value as unknown as ToolResult;
-  }
-  prepare({type: "hook-host-result", value});
-  return {llmContent: JSON.stringify(value)};
+const FIELDS: Record<string, (value: unknown) => boolean> = {
+  llmContent: (value) => typeof value === "string" || Array.isArray(value),
+  returnDisplay: (value) => typeof value === "string",
+  error: (value) => typeof value === "string",
+  exitCode: Number.isSafeInteger,
+  metadata: isObject,
+};
+
+/** Returns `true` for a result, of which hooks see all. Anything else is a value that only looks like one, such as data from outside. */
+function isToolResult(value: unknown): value is ToolResult {
+  if (!isObject(value) || value["llmContent"] === undefined) return false;
+  return Object.entries(value).every(([name, field]) => field === undefined || (Object.hasOwn(FIELDS, name) && FIELDS[name]!(field)));
 }
 
-/** Returns `true` if the model gets what the tool returned. */
+/** The text that a model gets of what was thrown. */
+function errorText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  if (typeof thrown !== "object") return textOf(thrown);
+  try {
+    return JSON.stringify(thrown) ?? textOf(thrown);
+  } catch {
+    return textOf(thrown);
+  }
+}
+
+/** Returns `true` if hooks left what the tool returned. */
 function isSame(given: ToolResult, returned: ToolResult): boolean {
-  return given.error === returned.error && JSON.stringify(given.llmContent) === JSON.stringify(returned.llmContent);
+  return (["llmContent", "error", "returnDisplay", "metadata"] as const).every((name) => isDeepStrictEqual(given[name] ?? null, returned[name] ?? null));
 }
