@@ -102,6 +102,51 @@ fn answers_are_rendered_in_the_forms_of_the_file() {
 }
 
 #[test]
+fn a_denial_by_an_exit_code_of_its_own_is_one_where_nothing_can_be_read() {
+    let project = Project::new();
+    let own = MINE.replace("deny = \"exit 2\"\nexit_2 = \"denies\"", "deny = { exit = 3 }");
+    user_file(&project, ".config/hooks/agents/mine.toml", &own);
+    let nonsense = Hook::new(&project, &["bridge", "mine", "promptSent"]).stdin("nonsense").run();
+    assert_eq!(nonsense.status, 3, "{nonsense:?}");
+    assert!(nonsense.stderr.contains("not JSON"), "{nonsense:?}");
+    // So does the entry, where `hook` is gone.
+    assert_eq!(run(&project, &["connect", "mine", "--no-server"]).status, 0);
+    let settings = fs::read_to_string(project.home().join(".mine/hooks.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    let entry = settings["promptSent"][0]["hooks"][0]["command"].as_str().unwrap();
+    assert!(entry.contains("exit 3") && !entry.contains("exit 2"), "{entry}");
+}
+
+#[test]
+fn an_agent_with_settings_in_yaml_is_connected_and_read() {
+    let project = Project::new();
+    let yaml =
+        "folder = \".mine\"\nuser = [\"a.yml\"]\nproject = [\".mine/a.yml\"]\nform = \"flat\"";
+    let own = MINE.replace("hooks.json", "a.yml").replace(
+        "folder = \".mine\"\nuser = [\"a.yml\"]\nproject = [\".mine/a.yml\"]\nbare = [\"a.yml\"]",
+        yaml,
+    );
+    let file = project.write("mine.toml", &own);
+    let connected = run(&project, &["connect", "--agent-file", file.to_str().unwrap()]);
+    assert_eq!(connected.status, 0, "{connected:?}");
+    let path = project.home().join(".mine/a.yml");
+    let settings = fs::read_to_string(&path).unwrap();
+    assert!(
+        settings.contains("  beforeTool: [{") && !settings.contains("/bin/sh -c"),
+        "{settings}"
+    );
+    // Those of the user and ours: ours are no hooks.
+    let mixed = format!("{settings}  turnStop:\n    - command: touch stopped\n");
+    fs::write(&path, mixed).unwrap();
+    let doctor = run(&project, &["doctor"]);
+    assert!(doctor.stdout.contains("1 hook that no other agent runs"), "{doctor:?}");
+    let turn =
+        json!({"prompt": "p", "prompt_response": "r", "stop_hook_active": false}).to_string();
+    let fired = run(&project, &["fire", "AfterAgent", "--agent", "mine", "--input", &turn]);
+    assert!(fired.status == 0 && project.path().join("stopped").exists(), "{fired:?}");
+}
+
+#[test]
 fn hooks_in_the_files_of_such_an_agent_run_for_others() {
     let project = Project::new();
     user_file(&project, ".config/hooks/agents/mine.toml", MINE);
@@ -153,6 +198,12 @@ fn mistakes_have_their_place_and_what_is_allowed() {
         (format!("{MINE}\n[[event]]\nname = \"session_end\"\n"), "55:8", "by `native`"),
         (MINE.replace("\".mine\"", "\"../x\""), "11:10", "without `..`"),
         (MINE.replace("name = \"mine\"", "name = \"claude\""), "1:1", "part of `hook`"),
+        (MINE.replace("file = \"hooks.json\"", "file = \"hooks.toml\""), "22:8", "`event_key`"),
+        (
+            MINE.replace("file = \"hooks.json\"", "file = \"hooks.yaml\""),
+            "22:8",
+            "`form = \"flat\"`",
+        ),
         ("name = [".to_owned(), "1:9", ""),
     ] {
         let file = project.write("mine.toml", &text);

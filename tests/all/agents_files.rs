@@ -375,3 +375,127 @@ fn a_group_whose_hooks_are_no_list_is_said() {
         assert!(asked.stderr.contains("hooks.PreToolUse[0]"), "{asked:?}");
     }
 }
+
+/// Writes a program of the user's.
+#[cfg(unix)]
+fn program_of_user(project: &Project, path: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+
+    of_user(project, path, text);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.home().join(path), mode).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn hooks_in_the_yaml_of_hermes_guard_another_agent_without_a_shell() {
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["hermes"]}}));
+    let script = r#"#!/bin/sh
+grep -q '"tool_name": *"terminal".*rm -r' || exit 0
+printf '{"decision": "block", "reason": "%s"}' "$1|$2"
+"#;
+    program_of_user(&project, ".hermes/guard", script);
+    let config = r#"model: {default: a} # mine
+base: &base
+  command: ~/.hermes/guard "not by $HOME" ;
+  timeout: 10
+hooks:
+  pre_tool_call:
+    - <<: *base
+      matcher: |
+        terminal|execute_.*
+    - command: touch star
+      matcher: "*"
+  on_session_start:
+    - command: touch start
+      matcher: ignored
+"#;
+    of_user(&project, ".hermes/config.yaml", config);
+    let denied = |command: &str| -> Value {
+        let asked = gemini_asks(&project, command);
+        assert_eq!((asked.status, &*asked.stderr), (0, ""), "{asked:?}");
+        serde_json::from_str(&asked.stdout).unwrap_or_default()
+    };
+    assert_eq!(denied("rm -r build")["reason"], "not by $HOME|;");
+    assert_eq!(denied("ls")["decision"], Value::Null);
+    assert!(!project.path().join("star").exists());
+    let start = run(&project, &["fire", "SessionStart", "--input", r#"{"source": "startup"}"#]);
+    assert!(start.status == 0 && project.path().join("start").exists(), "{start:?}");
+
+    let listed = run(&project, &["list"]);
+    assert!(listed.stdout.contains(".hermes/config.yaml:1:1"), "{listed:?}");
+    let doctor = run(&project, &["doctor"]);
+    assert!(doctor.stdout.contains(".hermes/config.yaml: 3 hooks"), "{doctor:?}");
+    let checked = run(&project, &["check", "--agent", "hermes"]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+
+    // The entries of `hook connect` are none of its hooks.
+    of_user(&project, ".hermes/config.yaml", "model: {default: a}\n");
+    assert_eq!(run(&project, &["connect", "hermes", "--no-server"]).status, 0);
+    let doctor = run(&project, &["doctor"]);
+    assert!(doctor.stdout.contains("no hooks of its own; 1 entry"), "{doctor:?}");
+}
+
+/// What is broken is said, and blocks as much as it does in the files of others.
+#[test]
+fn a_file_of_an_agent_that_cannot_be_read_is_said_in_its_line_whatever_its_syntax() {
+    let broken = [
+        ("claude", ".claude/settings.json", "{\n\"hooks\": }", "1:1", "not JSON"),
+        ("kimi", ".kimi-code/config.toml", "a = 1\n[[hooks]\n", "2:9", "not TOML"),
+        ("hermes", ".hermes/config.yaml", "hooks:\n  pre_tool_call: ]\n", "2:1", "not YAML"),
+    ];
+    let outcomes = broken.map(|(agent, path, text, place, message)| {
+        let project = with_user_settings(&json!({"hooksConfig": {"agents": [agent]}}));
+        of_user(&project, path, text);
+        let asked = gemini_asks(&project, "ls");
+        assert!(asked.stderr.contains(&format!("{path}:{place}: ")), "{asked:?}");
+        assert!(asked.stderr.contains(message), "{asked:?}");
+        let checked = run(&project, &["check", "--agent", agent]);
+        assert_eq!(checked.status, 1, "{checked:?}");
+        (asked.status, asked.stdout)
+    });
+    assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]), "{outcomes:?}");
+    // One hook that cannot be run is skipped alone.
+    let project = with_user_settings(&json!({"hooksConfig": {"agents": ["hermes"]}}));
+    let config = "hooks: {pre_tool_call: [{command: \"echo 'open\"}, {command: touch ran}]}";
+    of_user(&project, ".hermes/config.yaml", config);
+    let asked = gemini_asks(&project, "ls");
+    assert!(asked.stderr.contains("hooks.pre_tool_call[0]"), "{asked:?}");
+    assert!(asked.stderr.contains("open quote"), "{asked:?}");
+    assert!(project.path().join("ran").exists());
+}
+
+/// Each agent has its own word for it.
+#[test]
+fn a_hook_that_has_to_succeed_at_home_has_to_here() {
+    let in_group = |word: &str, value: Value| {
+        let mut hook = json!({"type": "command", "command": "exit 1"});
+        hook[word] = value;
+        json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string()
+    };
+    let vibe = |strict: bool| {
+        format!("[[hooks]]\ntype = \"pre_tool\"\ncommand = \"exit 1\"\nstrict = {strict}\n")
+    };
+    for (agent, path, closed, open) in [
+        ("vibe", ".vibe/hooks.toml", vibe(true), vibe(false)),
+        (
+            "junie",
+            ".junie/config.json",
+            in_group("blockOnError", json!(true)),
+            in_group("blockOnError", json!(false)),
+        ),
+        (
+            "goose",
+            ".agents/plugins/a/hooks/hooks.json",
+            in_group("on_failure", json!("block")),
+            in_group("on_failure", json!("allow")),
+        ),
+    ] {
+        let project = with_user_settings(&json!({"hooksConfig": {"agents": [agent]}}));
+        let fire = || run(&project, &["fire", "BeforeTool", "--tool", "run_shell_command"]);
+        of_user(&project, path, &open);
+        assert_eq!(fire().status, 0, "{agent}: {:?}", fire());
+        of_user(&project, path, &closed);
+        assert_eq!(fire().status, 2, "{agent}: {:?}", fire());
+    }
+}

@@ -461,6 +461,50 @@ fn rules_that_cannot_be_copied_keep_no_hook_from_being_trusted() {
 }
 
 #[test]
+fn a_pack_starts_no_file_of_the_project() {
+    let project = Project::new();
+    let pack = template(&project, "guards");
+    assert_eq!(run(&project, &["add", "./guards", "--yes"]).status, 0);
+    let lock = project.home().join(".config/hooks/packs.lock");
+    let locked = fs::read_to_string(&lock).unwrap();
+    let [good] = copies(&project, "guards").try_into().unwrap();
+    let digest_of_good = good.file_name().unwrap().to_str().unwrap().to_owned();
+    project.write("scripts/check.sh", "exit 0\n");
+    fs::write(pack.join("scripts/check.sh"), "exit 2\n").unwrap();
+    for command in [
+        "bash scripts/check.sh",
+        "scripts/check.sh",
+        "true; timeout 5 ./scripts/check.sh",
+        "bash \"$HOOK_PROJECT_DIR\"/scripts/check.sh",
+        "sh $PWD/scripts/check.sh",
+        "bash -l scripts/check.sh",
+    ] {
+        let hooks = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard",
+            "command": command, "failBehavior": "block"}]}]}});
+        fs::write(pack.join("hooks/hooks.json"), hooks.to_string()).unwrap();
+        let checked = run(&project, &["pack", "check", "guards", "--json"]);
+        assert_eq!(checked.status, 1, "{command}: {checked:?}");
+        let why = "`scripts/check.sh` is a file of the project";
+        assert!(checked.stderr.contains(why), "{command}: {checked:?}");
+        // One that an earlier version added does not run, either.
+        let checked = checked.lines();
+        let digest = checked[0]["digest"].as_str().unwrap();
+        let copied =
+            Command::new("cp").arg("-R").arg(&pack).arg(good.with_file_name(digest)).status();
+        assert!(copied.unwrap().success());
+        fs::write(&lock, locked.replace(&digest_of_good, digest)).unwrap();
+        let fired = fire(&project, &json!({"command": "ls"}));
+        assert_eq!(fired["decision"], "block", "{command}: {fired}");
+        assert!(fired["reason"].to_string().contains(why), "{command}: {fired}");
+    }
+    let hooks = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard",
+        "command": "sh \"$HOOK_DIR\"/scripts/check.sh \"$HOOK_PROJECT_DIR\"/scripts/check.sh"}]}]}});
+    fs::write(pack.join("hooks/hooks.json"), hooks.to_string()).unwrap();
+    let checked = run(&project, &["pack", "check", "guards"]);
+    assert!(!checked.stderr.contains("is a file of the project"), "{checked:?}");
+}
+
+#[test]
 fn what_cannot_be_a_pack_is_refused_with_the_reason() {
     let project = Project::new();
     type Break = fn(&Path);

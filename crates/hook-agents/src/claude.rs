@@ -389,6 +389,7 @@ pub(super) static AGENT: Agent = Agent {
         "To stop before a tool ends the loop after it, so it is told a denial and a stop.",
         "`WorktreeCreate` answers with a path as the last line; any other exit code than 0 fails it and `WorktreeRemove`.",
         "A failing command is `PostToolUseFailure`, and not `PostToolUse`.",
+        "Hooks in the frontmatter of skills, commands and agents, and the modules of plugins, are not read here.",
     ],
     checked: Some(Checked { version: "2.1.330", date: "2026-11", seen: true }),
     never_asks: &[],

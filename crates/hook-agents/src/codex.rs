@@ -221,6 +221,7 @@ pub(super) static AGENT: Agent = Agent {
         "`PostToolUse` runs after a command that failed, too. `SessionEnd` and `Interrupt` wait three seconds at most.",
         "A value of another type, an unknown `type`, or a key beside `description` and `hooks` makes Codex run none of a file's hooks; in `config.toml` it does not start. `hook check` says so, and `hook connect` writes no entry there.",
         "A hook is run once its hash is in `config.toml`, as `/hooks` writes it; a changed one is skipped without a word.",
+        "Managed hooks in `requirements.toml` are not read here.",
     ],
     checked: Some(Checked { version: "0.169.0", date: "2026-11", seen: true }),
     never_asks: &[],

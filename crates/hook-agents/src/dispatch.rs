@@ -76,7 +76,11 @@ impl Agent {
                 })
             }
             MatcherRule::WholeExpression => {
-                matching::matches_raw(event, hook, input, matching::is_full_match)
+                matching::matches_raw(event, hook, input, |pattern, subject| {
+                    // A text of several lines ends with a line's end, which is none of the matcher's.
+                    let pattern = pattern.trim();
+                    pattern.is_empty() || matching::is_full_match(pattern, subject)
+                })
             }
             MatcherRule::ExactOrExpression => {
                 matching::matches_raw(event, hook, input, |pattern, subject| {

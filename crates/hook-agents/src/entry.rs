@@ -9,7 +9,7 @@ use hook_json::{JsonKind, JsonObject, RawJson};
 use super::edit_error::{ForeignEditError, wrong_type};
 use super::entry_command::{bridge_call, command_of};
 use super::entry_list;
-use super::syntax::without_comments;
+use super::syntax::{Syntax, without_comments};
 use super::table::{Agent, AgentEvent, Entry, NativeEvent, SettingsForm, WindowsShell};
 use super::yaml_entries;
 
@@ -18,13 +18,6 @@ const LEGACY_START: &str = "{\"hooks\"";
 
 /// The timeout of an agent for `hook bridge`, in seconds.
 pub(super) const BRIDGE_TIMEOUT_SECS: u64 = 120;
-
-/// The format of a file to whose end entries are added.
-#[derive(Debug, Clone, Copy)]
-enum EntryList {
-    Toml,
-    Yaml,
-}
 
 impl Agent {
     /// Returns the agent's events that call `hook bridge`, each with its native event.
@@ -68,10 +61,10 @@ impl Agent {
             };
         }
         let text = existing.unwrap_or_default();
-        match self.entry_list() {
-            Some(EntryList::Toml) => return entry_list::connected(self, text, events, command),
-            Some(EntryList::Yaml) => return yaml_entries::connected(self, text, events, command),
-            None => {}
+        match self.entry_syntax() {
+            Syntax::Toml => return entry_list::connected(self, text, events, command),
+            Syntax::Yaml => return yaml_entries::connected(self, text, events, command),
+            Syntax::Json => {}
         }
         let empty_file = || self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned();
         let mut text = match existing {
@@ -113,7 +106,7 @@ impl Agent {
         if self.writes_scripts() {
             return self.connections(text).is_ok_and(|found| !found.is_empty());
         }
-        if self.entry_list().is_some() {
+        if self.entry_syntax() != Syntax::Json {
             return self.disconnected(text).is_ok_and(|remaining| remaining.is_empty());
         }
         if self.is_rendered_file(text) {
@@ -141,10 +134,10 @@ impl Agent {
                 false => Err(not_generated("it is left as it is")),
             };
         }
-        match self.entry_list() {
-            Some(EntryList::Toml) => return entry_list::disconnected(self, text),
-            Some(EntryList::Yaml) => return yaml_entries::disconnected(self, text),
-            None => {}
+        match self.entry_syntax() {
+            Syntax::Toml => return entry_list::disconnected(self, text),
+            Syntax::Yaml => return yaml_entries::disconnected(self, text),
+            Syntax::Json => {}
         }
         if self.is_rendered_file(text) {
             return Ok(self.entry.as_ref().map_or("{}\n", |entry| entry.new_file).to_owned());
@@ -209,10 +202,10 @@ impl Agent {
             let found = own.map(|((_, event), command)| (event.to_owned(), command.to_owned()));
             return Ok(found.into_iter().collect());
         }
-        match self.entry_list() {
-            Some(EntryList::Toml) => return entry_list::connections(self, text),
-            Some(EntryList::Yaml) => return Ok(yaml_entries::connections(self, text)),
-            None => {}
+        match self.entry_syntax() {
+            Syntax::Toml => return entry_list::connections(self, text),
+            Syntax::Yaml => return Ok(yaml_entries::connections(self, text)),
+            Syntax::Json => {}
         }
         let Some(hooks) = self.hooks_of(&self.root_of(text)?)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -279,7 +272,7 @@ impl Agent {
         let action = self.layout.action_key.and_then(|key| fields.get(key)?.to_object().ok());
         let own = [action.unwrap_or(fields)];
         let hooks = inner.into_iter().filter_map(|hook| hook.to_object().ok()).chain(own);
-        let commands = hooks.filter_map(|hook| command_of(&hook));
+        let commands = hooks.filter_map(|hook| Some(self.out_of_shell(command_of(&hook)?)));
         commands.filter(move |command| {
             bridge_call(command)
                 .is_some_and(|(agent, event)| (agent.name, event) == (caller.0, &*caller.1))
@@ -327,13 +320,9 @@ impl Agent {
         self.entry.as_ref().is_some_and(|entry| self.layout.is_bare(Path::new(entry.file)))
     }
 
-    /// Returns the format of a file to whose end the entries are added, if it is no JSON.
-    fn entry_list(&self) -> Option<EntryList> {
-        match Path::new(self.entry.as_ref()?.file).extension()?.to_str()? {
-            "toml" => Some(EntryList::Toml),
-            "yaml" => Some(EntryList::Yaml),
-            _ => None,
-        }
+    /// Returns the syntax of the file of the entries. They are added to the end of what is no JSON.
+    fn entry_syntax(&self) -> Syntax {
+        self.entry.as_ref().map_or(Syntax::Json, |entry| Syntax::of(Path::new(entry.file)))
     }
 
     /// Returns the object of events, or the list of hooks that name them, if there is one.
@@ -426,7 +415,8 @@ impl Agent {
         if self.layout.is_typed {
             action.insert("type", RawJson::from_text("command"));
         }
-        let (program, arguments) = self.written(command);
+        let command = self.in_shell(command);
+        let (program, arguments) = self.written(&command);
         let key = match self.name {
             "copilot" if cfg!(windows) => "powershell",
             "copilot" => "bash",
@@ -623,14 +613,14 @@ fn member_removal_range(
 
 #[cfg(test)]
 mod tests {
-    use super::EntryList;
+    use super::Syntax;
     use crate::{agent, agents};
 
     #[test]
     fn what_is_put_in_is_taken_out_again_to_the_byte() {
         let with_settings = |agent: &&crate::Agent| {
             let has_file = agent.entry().is_some() && agent.extension().is_none();
-            has_file && !agent.writes_scripts() && agent.entry_list().is_none()
+            has_file && !agent.writes_scripts() && agent.entry_syntax() == Syntax::Json
         };
         for agent in agents().iter().copied().filter(with_settings) {
             let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
@@ -685,9 +675,7 @@ mod tests {
 
     #[test]
     fn a_list_of_toml_tables_is_put_in_and_taken_out_again_to_the_byte() {
-        for agent in
-            agents().iter().filter(|agent| matches!(agent.entry_list(), Some(EntryList::Toml)))
-        {
+        for agent in agents().iter().filter(|agent| agent.entry_syntax() == Syntax::Toml) {
             let events: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
             let command = |event: &str| format!("'/a \"b/hook' bridge {} {event}", agent.name());
             let key = agent.layout.event_key.unwrap();
@@ -741,6 +729,50 @@ mod tests {
         for text in ["hooks: {}\n", "'hooks' : {}\n", "a: 1\n...\n", "{a: 1}\n"] {
             let refused = hermes.connected(Some(text), &events, &command).unwrap_err();
             assert!(refused.message.contains("by hand"), "{text}: {}", refused.message);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_written_with_other_commands_is_read_as_hooks() {
+        use hook_protocol::Events;
+        use hook_settings::language::{ForeignCommand, ForeignFile, Language};
+
+        let with_files = |agent: &&crate::Agent| {
+            let reads_files = !(agent.paths.user.is_empty() && agent.paths.project.is_empty());
+            reads_files && agent.entry().is_some()
+        };
+        for agent in agents().iter().copied().filter(with_files) {
+            let mut events = Events::built_in();
+            agent.declared_events().into_iter().for_each(|it| drop(events.declare(it)));
+            let names: Vec<&str> = agent.connected_event_names().map(|(event, _)| event).collect();
+            let command = |event: &str| format!("/bin/hook bridge {} {event}", agent.name());
+            let text = agent.connected(None, &names, &command).unwrap();
+            let text = text.replace("/bin/hook bridge", "guard");
+            let path = std::path::Path::new("/p").join(agent.entry().unwrap().file);
+            let file = ForeignFile {
+                path: Some(&path),
+                plugin_root: None,
+                is_user: true,
+                is_system: false,
+                is_explicit: false,
+                is_discovered: true,
+                events: &events,
+                others: &[],
+            };
+            let read = Language::read(agent, &text, &file);
+            assert!(read.problems.is_empty(), "{}: {:?}", agent.name(), read.problems);
+            for (name, hook) in names.iter().zip(&read.hooks) {
+                let command = match &hook.hook.command {
+                    ForeignCommand::Program { arguments, .. } => arguments.join(" "),
+                    command => command.shown(),
+                };
+                assert!(
+                    command.ends_with(&format!("guard {} {name}", agent.name())),
+                    "{}: {command}",
+                    agent.name()
+                );
+            }
+            assert_eq!(read.hooks.len(), names.len(), "{}", agent.name());
         }
     }
 

@@ -1,5 +1,7 @@
 //! The commands of entries: what `hook connect` writes, and how it is recognised.
 
+use std::borrow::Cow;
+
 use hook_json::{JsonObject, RawJson};
 
 use super::table::Agent;
@@ -10,10 +12,34 @@ pub const PROJECT_SEARCH: &str = "_r=$(pwd -P); _d=$_r; ";
 /// The start of a user's entry's command that refuses if the binary is gone.
 pub const USER_START: &str = "_h=";
 
+/// The start of an entry's command, up to the shell's text, where the agent starts no shell.
+const SHELL: &str = "/bin/sh -c '";
+
+impl Agent {
+    /// Returns a command of an entry as it is written: for a shell, which some agents do not start.
+    pub(super) fn in_shell<'c>(&self, command: &'c str) -> Cow<'c, str> {
+        match self.shell.is_empty() {
+            true => Cow::Owned(format!("{SHELL}{}'", command.replace('\'', r"'\''"))),
+            false => Cow::Borrowed(command),
+        }
+    }
+
+    /// Returns the command of an entry from how it is written.
+    pub(super) fn out_of_shell(&self, written: String) -> String {
+        let inner = written.strip_prefix(SHELL).and_then(|rest| rest.strip_suffix('\''));
+        match inner.filter(|_| self.shell.is_empty()) {
+            Some(inner) => inner.replace(r"'\''", "'"),
+            None => written,
+        }
+    }
+}
+
 /// Returns the agent and the event of a command that calls any `hook bridge` binary. Such a command
 /// is an entry of `hook connect`, and never run as a hook.
 pub(super) fn bridge_call(command: &str) -> Option<(&'static Agent, &str)> {
-    let (rest, event) = command.trim().rsplit_once(' ')?;
+    let command = command.trim();
+    let in_shell = command.strip_prefix(SHELL).and_then(|rest| rest.strip_suffix('\''));
+    let (rest, event) = in_shell.unwrap_or(command).rsplit_once(' ')?;
     let (rest, agent) = rest.rsplit_once(' ')?;
     let agent = super::agent(agent).filter(|agent| agent.event(event).is_some())?;
     let command = rest.strip_suffix(" bridge")?;

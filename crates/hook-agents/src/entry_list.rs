@@ -23,14 +23,17 @@ pub(super) fn connections(
     agent: &Agent,
     text: &str,
 ) -> Result<Vec<(String, String)>, ForeignEditError> {
-    let not_toml = |why| error(format!("it is not TOML, and is left as it is: {why}"));
-    let root = toml_to_json(text).map_err(not_toml)?;
+    let root = toml_to_json(text).map_err(|ForeignEditError { at, message }| {
+        let message = format!("it is not TOML, and is left as it is: {message}");
+        ForeignEditError { at, message }
+    })?;
     let root = RawJson::parse(root).ok().and_then(|root| root.to_object().ok());
     let hooks = root.unwrap_or_default().get("hooks").and_then(RawJson::to_items);
     let entries = hooks.unwrap_or_default().into_iter().filter_map(|hook| {
         let fields = hook.to_object().ok()?;
         let text = |name: &str| fields.get(name)?.to_text();
-        let (event, command) = (text(agent.layout.event_key?)?, text("command")?);
+        let event = text(agent.layout.event_key?)?;
+        let command = agent.out_of_shell(text("command")?);
         let (caller, called) = bridge_call(&command)?;
         ((caller.name, called) == (agent.name, event.as_str())).then(|| (event, command.clone()))
     });

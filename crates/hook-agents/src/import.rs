@@ -7,7 +7,7 @@ use hook_json::{JsonObject, RawJson};
 use hook_settings::edit::NewDefinition;
 use hook_settings::language::{ForeignFile, ForeignLoss};
 
-use super::syntax::without_comments;
+use super::syntax::Syntax;
 use super::table::{Agent, AgentEvent, NativeEvent, SettingsForm};
 use super::{entry_command, settings};
 
@@ -36,24 +36,37 @@ pub struct Loss {
     pub message: String,
 }
 
+/// The definitions of an event in an agent's file.
+struct EventDefinitions {
+    /// The event, as the file names it.
+    name: String,
+    path: String,
+    at: Range<usize>,
+    /// The definitions, each with its path.
+    definitions: Vec<(String, RawJson)>,
+}
+
 impl Agent {
     /// Returns the hooks of an agent's file as native definitions, without the entries of `hook
     /// connect`. With `rewrite`, fields with a native equivalent become native.
     pub fn import(&'static self, text: &str, file: &ForeignFile<'_>, rewrite: bool) -> Import {
         let mut import = Import::default();
-        let read = settings::read(self, text, file);
-        let plain = without_comments(text, self.comments);
-        let root = RawJson::parse_with_offsets(plain).ok().and_then(|root| root.to_object().ok());
+        let syntax = Syntax::of_file(file);
+        let (read, json) = match syntax.to_json(text, self.comments) {
+            Ok(json) => (settings::read_json(self, &json, file), json),
+            Err(_) => (settings::read(self, text, file), "".into()),
+        };
+        let root = RawJson::parse_with_offsets(json).ok().and_then(|root| root.to_object().ok());
         let root = root.unwrap_or_default();
-        let events = root.get("hooks").and_then(|hooks| hooks.to_object().ok());
         let kept_at: HashSet<usize> = read.hooks.iter().map(|entry| entry.range.start).collect();
         let mut entries: Vec<Range<usize>> = Vec::new();
-        for (name, list) in events.unwrap_or_default().iter() {
-            let Some(event) = self.event_in_settings(name) else { continue };
-            let is_grouped = self.settings != SettingsForm::Flat || self.event(name).is_none();
+        for EventDefinitions { name, path: list_path, at: list_at, definitions } in
+            self.definitions(&root, file)
+        {
+            let Some(event) = self.event_in_settings(&name) else { continue };
+            let is_grouped = self.settings != SettingsForm::Flat || self.event(&name).is_none();
             let mut has_hooks = false;
-            for (index, definition) in list.to_items().unwrap_or_default().iter().enumerate() {
-                let path = format!("hooks.{name}[{index}]");
+            for (path, definition) in definitions {
                 let Ok(mut fields) = definition.to_object() else { continue };
                 let hooks = match fields.remove("hooks").and_then(|hooks| hooks.to_items()) {
                     Some(hooks) if is_grouped => hooks,
@@ -80,9 +93,9 @@ impl Agent {
                 }
                 has_hooks = true;
                 let shared_fields = self.shared_fields(fields, &root, &kept, file);
-                let event = match self.event(name) {
+                let event = match self.event(&name) {
                     Some(event) => event.name.to_owned(),
-                    None => name.to_owned(),
+                    None => name.clone(),
                 };
                 import.definitions.push(NewDefinition {
                     event,
@@ -91,8 +104,7 @@ impl Agent {
                 });
             }
             if has_hooks && let Some(message) = self.foreign_only_warning(event) {
-                let path = format!("hooks.{name}");
-                import.losses.push(Loss { at: list.range(), path, message });
+                import.losses.push(Loss { at: list_at, path: list_path, message });
             }
         }
         let problems = read.problems.into_iter();
@@ -107,7 +119,44 @@ impl Agent {
             Loss { at: problem.range, path: problem.path, message }
         }));
         import.losses.sort_by_key(|loss| loss.at.start);
+        // Those of the JSON would point anywhere; what is not JSON has the place of its mistake alone.
+        if syntax != Syntax::Json && read.was_read {
+            import.losses.iter_mut().for_each(|loss| loss.at = 0..0);
+        }
         import
+    }
+
+    /// Returns the definitions of a file by event, in whatever form the agent has them.
+    fn definitions(&self, root: &JsonObject, file: &ForeignFile<'_>) -> Vec<EventDefinitions> {
+        let layout = &self.layout;
+        let of_list = |prefix: &str, (name, list): (&str, &RawJson)| {
+            let path = format!("{prefix}{name}");
+            let items = list.to_items().unwrap_or_default().into_iter().enumerate();
+            let definitions = items.map(|(index, item)| (format!("{path}[{index}]"), item));
+            let definitions = definitions.collect();
+            EventDefinitions { name: name.to_owned(), path, at: list.range(), definitions }
+        };
+        let of_events = |prefix: &str, events: &RawJson| -> Vec<EventDefinitions> {
+            let events = events.to_object().unwrap_or_default();
+            events.iter().map(|list| of_list(prefix, list)).collect()
+        };
+        if file.path.is_some_and(|path| layout.is_bare(path)) {
+            return root.iter().map(|list| of_list("", list)).collect();
+        }
+        if layout.is_named {
+            let named = root.iter();
+            return named.flat_map(|(name, it)| of_events(&format!("{name}."), it)).collect();
+        }
+        let wrapper = layout.wrapper;
+        let Some(hooks) = root.get(wrapper) else { return Vec::new() };
+        let Some(key) = layout.event_key else { return of_events(&format!("{wrapper}."), hooks) };
+        let items = hooks.to_items().unwrap_or_default().into_iter().enumerate();
+        let of_item = |(index, item): (usize, RawJson)| {
+            let name = item.to_object().ok()?.get(key)?.to_text()?;
+            let (path, at) = (format!("{wrapper}[{index}]"), item.range());
+            Some(EventDefinitions { name, path: path.clone(), at, definitions: vec![(path, item)] })
+        };
+        items.filter_map(of_item).collect()
     }
 
     /// Returns the common fields of a definition.

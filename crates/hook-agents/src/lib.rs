@@ -36,7 +36,7 @@
 //! | `dispatch`, `templates` | the functions of a table's family |
 //! | `request`, `convert`, `caller`, `shape` | an agent's requests, and their conversion to native input |
 //! | `verdict`, `refusal`, `output` | the responses to an agent |
-//! | `settings`, `syntax`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
+//! | `settings`, `syntax`, `yaml`, `words`, `launch`, `matching`, `rule` | the hooks of an agent: settings, start, matchers |
 //! | `entry`, `entry_list`, `entry_command`, `edit_error`, `consent`, `capabilities` | the entries of `hook connect`, and what they let hooks do |
 //! | `program`, [`scripted`] | an agent's own program: its version, its runs without a user, and a model for them |
 //! | `import` | conversion of an agent's hooks to native settings |
@@ -100,6 +100,8 @@ mod template;
 mod templates;
 mod verdict;
 mod vscode;
+mod words;
+mod yaml;
 mod yaml_entries;
 
 use std::path::{Path, PathBuf};

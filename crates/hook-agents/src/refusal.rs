@@ -10,8 +10,8 @@ use super::verdict::{AgentResponse, Verdict, put, put_specific};
 
 impl Agent {
     /// Returns a refusal that every agent obeys which reads this agent's files: in this agent's
-    /// form, at the top level if that is no error, on standard error, and by exit code 2. If the
-    /// event cannot be refused, it is the usual response.
+    /// form, at the top level if that is no error, on standard error, and by this agent's exit code,
+    /// or 2. If the event cannot be refused, it is the usual response.
     pub fn refuse(&self, foreign_event: &str, verdict: &Verdict<'_>) -> AgentResponse {
         let verdict = match verdict.decision {
             // Such an agent may not support asking its user.
@@ -35,7 +35,7 @@ impl Agent {
         }
         AgentResponse {
             stderr: verdict.reason_or_default().to_owned(),
-            code: 2,
+            code: if response.code == 0 { 2 } else { response.code },
             lost: response.lost,
             ..AgentResponse::json(&answer)
         }

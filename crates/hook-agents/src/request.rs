@@ -7,6 +7,7 @@ use std::time::Duration;
 use hook_json::{JsonObject, RawJson, RawObject};
 use hook_protocol::event::Matching;
 use hook_protocol::event::input::PayloadError;
+use hook_protocol::tool::path_of_uri;
 use hook_protocol::{HookEventName, RequestInput};
 use hook_settings::language::OriginalMessage;
 
@@ -68,7 +69,7 @@ impl AgentRequest {
     }
 
     fn cwd(&self) -> Option<PathBuf> {
-        self.base_value(BaseField::Cwd, "cwd")?.to_text().map(PathBuf::from)
+        self.base_value(BaseField::Cwd, "cwd")?.to_text().map(|text| directory(&text))
     }
 
     fn directories(&self) -> Vec<PathBuf> {
@@ -84,10 +85,23 @@ impl AgentRequest {
 
     /// Returns the directories of the agent's workspace, if it names any.
     pub fn workspace(&self) -> Vec<PathBuf> {
+        self.roots().into_iter().filter_map(Result::ok).collect()
+    }
+
+    /// Returns what the agent calls a directory of its workspace and is none on this machine, as JSON.
+    pub fn unread_workspace(&self) -> Vec<String> {
+        self.roots().into_iter().filter_map(Result::err).collect()
+    }
+
+    fn roots(&self) -> Vec<Result<PathBuf, String>> {
         let roots = self.base_value(BaseField::Roots, "workspace_roots");
-        let roots = roots.and_then(|roots| roots.to_items()).unwrap_or_default();
-        let paths = roots.iter().filter_map(RawJson::to_text).map(PathBuf::from);
-        paths.filter(|path| path.is_absolute()).collect()
+        let Some(roots) = roots.filter(|roots| !roots.is_null()) else { return Vec::new() };
+        let items = roots.to_items().unwrap_or_else(|| vec![roots]);
+        let read = items.iter().map(|root| {
+            let path = root.to_text().map(|text| directory(&text));
+            path.filter(|path| path.is_absolute()).ok_or_else(|| root.as_str().to_owned())
+        });
+        read.collect()
     }
 
     /// Returns `true` if this is another agent's form: that agent may read this one's settings.
@@ -98,6 +112,11 @@ impl AgentRequest {
     /// Returns the agent's timeout for an answer, for entries that `hook connect` wrote.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(super::entry::bridge_timeout_secs(self.event))
+    }
+
+    /// Returns `true` if this is about a call of a tool that has an id.
+    pub fn is_of_tool(&self) -> bool {
+        self.input.get("tool_call_id").is_some()
     }
 
     /// Returns the input of the native event.
@@ -152,6 +171,11 @@ impl AgentRequest {
     }
 }
 
+/// The directory that a text means: a path, or a `file://` address.
+fn directory(text: &str) -> PathBuf {
+    path_of_uri(text).map_or_else(|| PathBuf::from(text), PathBuf::from)
+}
+
 /// An error that makes a request unintelligible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -160,6 +184,16 @@ pub enum RequestError {
     NoEvent,
     /// The agent has no event of this name.
     UnknownEvent(String),
+}
+
+impl RequestError {
+    /// Returns `true` if the input is about a tool, which guards may refuse, whatever its event is called.
+    pub fn is_about_tool(message: &RawObject) -> bool {
+        const FIELDS: [&str; 6] =
+            ["command", "toolArgs", "toolInput", "toolName", "tool_input", "tool_name"];
+        let fields = message.fields();
+        FIELDS.iter().any(|field| fields.get(field).is_some())
+    }
 }
 
 impl fmt::Display for RequestError {

@@ -1,6 +1,5 @@
 //! Reading an agent's settings files.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -13,11 +12,13 @@ use hook_settings::language::{
     ForeignProblem, ForeignSettings, is_forbidden_in_project,
 };
 
+use super::edit_error::ForeignEditError;
 use super::entry_command;
 use super::kind::{self, HookKind, HttpSettings};
 use super::precedence::{self, EffectiveSettings};
-use super::syntax;
+use super::syntax::Syntax;
 use super::table::{Agent, AgentEvent, SettingsForm, Timeouts};
+use super::words;
 
 /// Optional keys of a hook. They are ignored in files of agents that do not support them.
 pub(super) const OPTIONAL_KEYS: &[&str] = &[
@@ -49,29 +50,41 @@ const LEGACY_SWITCHES: &[&str] = &["enabled", "disabled", "notifications"];
 
 /// Reads an agent's settings file.
 pub(super) fn read(agent: &'static Agent, text: &str, file: &ForeignFile<'_>) -> ForeignSettings {
-    let mut reader = Reader::new(agent, file);
-    let extension = file.path.and_then(|path| path.extension());
-    let is_toml = extension.is_some_and(|extension| extension == "toml");
-    let text = match is_toml {
-        true => match syntax::toml_to_json(text) {
-            Ok(json) => Cow::Owned(json),
-            Err(error) => {
-                let message = format!("not TOML: {error}; none of its hooks run");
-                reader.problem(0..0, "", message, ForeignLoss::Hooks);
-                return reader.settings;
-            }
-        },
-        false => syntax::without_comments(text, agent.comments),
+    let syntax = Syntax::of_file(file);
+    let mut settings = match syntax.to_json(text, agent.comments) {
+        Ok(text) => read_json(agent, &text, file),
+        Err(ForeignEditError { at, message }) => {
+            let mut reader = Reader::new(agent, file);
+            let message = format!("not {}: {message}; none of its hooks run", syntax.name());
+            reader.problem(at, "", message, ForeignLoss::Hooks);
+            return reader.settings;
+        }
     };
-    if let Some(mistake) = agent.mistake(&text, is_toml) {
-        let effect = match is_toml {
-            true => "does not start with this file",
-            false => "runs no hook of this file, nor its entries of `hook connect`",
+    if syntax != Syntax::Json {
+        // Those of the JSON would point anywhere.
+        settings.hooks.iter_mut().for_each(|entry| entry.range = 0..0);
+        settings.problems.iter_mut().for_each(|problem| problem.range = 0..0);
+    }
+    settings
+}
+
+/// Reads an agent's settings file that was converted to JSON, in which the ranges are.
+pub(super) fn read_json(
+    agent: &'static Agent,
+    text: &str,
+    file: &ForeignFile<'_>,
+) -> ForeignSettings {
+    let mut reader = Reader::new(agent, file);
+    let syntax = Syntax::of_file(file);
+    if let Some(mistake) = agent.mistake(text, syntax == Syntax::Toml) {
+        let effect = match syntax {
+            Syntax::Toml => "does not start with this file",
+            _ => "runs no hook of this file, nor its entries of `hook connect`",
         };
         let message = format!("{} {effect}: {}", agent.title, mistake.message);
         reader.problem(mistake.at, "", message, ForeignLoss::Agent);
     }
-    match RawJson::parse_with_offsets(&*text) {
+    match RawJson::parse_with_offsets(text) {
         Ok(root) => reader.root(&root),
         Err(error) => {
             let message = format!("not JSON: {error}; none of its hooks run");
@@ -263,28 +276,30 @@ impl Reader<'_> {
         let disabled = config.get("disabled").and_then(RawJson::to_items).unwrap_or_default();
         self.http = effective.http;
         self.disabled = disabled.iter().filter_map(RawJson::to_text).collect();
-        let Some(hooks) = fields.get("hooks") else { return };
+        let wrapper = self.agent.layout.wrapper;
+        let Some(hooks) = fields.get(wrapper) else { return };
         if let Some(key) = self.agent.layout.event_key {
             self.list(hooks, key);
             return;
         }
         let Ok(events) = hooks.to_object() else {
             let message = "expected an object; none of its hooks run".to_owned();
-            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
+            self.problem(hooks.range(), wrapper, message, ForeignLoss::Hooks);
             return;
         };
-        self.events(&events, "hooks.");
+        self.events(&events, &format!("{wrapper}."));
     }
 
     /// Reads a list of hooks that name their events.
     fn list(&mut self, hooks: &RawJson, key: &str) {
+        let wrapper = self.agent.layout.wrapper;
         let Some(items) = hooks.to_items() else {
             let message = "expected an array; none of its hooks run".to_owned();
-            self.problem(hooks.range(), "hooks", message, ForeignLoss::Hooks);
+            self.problem(hooks.range(), wrapper, message, ForeignLoss::Hooks);
             return;
         };
         for (index, item) in items.iter().enumerate() {
-            let path = format!("hooks[{index}]");
+            let path = format!("{wrapper}[{index}]");
             let name = item.to_object().ok().and_then(|fields| fields.get(key)?.to_text());
             let event =
                 name.as_deref().and_then(|name| Some((self.agent.event_in_settings(name)?, name)));
@@ -433,8 +448,11 @@ impl Reader<'_> {
         let fields = &known;
         let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
         let flag = |name: &str| fields.get(name).and_then(RawJson::to_bool) == Some(true);
-        let needs_type = matches!(self.agent.settings, SettingsForm::Groups) && !event.is_flat;
-        let kind_name = match text("type") {
+        let is_typed = layout.is_typed;
+        let needs_type =
+            is_typed && matches!(self.agent.settings, SettingsForm::Groups) && !event.is_flat;
+        // Where hooks have no kinds, it may be the event.
+        let kind_name = match text("type").filter(|_| is_typed) {
             Some(kind_name) => kind_name,
             None if !needs_type => "command".to_owned(),
             None => {
@@ -460,6 +478,17 @@ impl Reader<'_> {
             self.entry(at, path);
             return;
         }
+        let command = match &command {
+            ForeignCommand::Shell { text, shell: None } if self.agent.shell.is_empty() => {
+                words::program(text)
+            }
+            _ => Some(command),
+        };
+        let Some(command) = command else {
+            let message = "a hook whose command has an open quote; it was skipped".to_owned();
+            self.problem(at, path, message, ForeignLoss::Hooks);
+            return;
+        };
         let Some(native_event) = self.agent.native_event(event, self.file.events) else {
             let message = format!("the event `{}` is not declared; it was skipped", event.name);
             self.problem(at, path, message, ForeignLoss::Hooks);
@@ -479,7 +508,12 @@ impl Reader<'_> {
         let timeouts = self.agent.timeout;
         let timeout = timeouts.keys.iter().find_map(|key| milliseconds(fields.get(key)?, timeouts));
         let timeout = timeout.or(kind.timeout).or(event.timeout).unwrap_or(timeouts.default);
-        let blocks_on_failure = flag("failClosed") || text("onFailure").as_deref() == Some("block");
+        let own_words = self.agent.entry.iter().flat_map(|entry| entry.fail_closed);
+        let fails_closed = own_words
+            .into_iter()
+            .any(|(name, value)| fields.get(name).is_some_and(|own| own.as_str() == *value));
+        let blocks_on_failure =
+            fails_closed || flag("failClosed") || text("onFailure").as_deref() == Some("block");
         // Only commands can run in the background.
         let is_async = command.is_process() && (flag("async") || flag("asyncRewake"));
         self.report_losses(fields, &command, blocks_on_failure, &at, path);

@@ -176,6 +176,7 @@ pub(super) static AGENT: Agent = Agent {
         "Matchers are read and passed over: every hook of an event runs.",
         "What a block at the end of a turn is stands in `hookSpecificOutput`.",
         "Chosen as harness, Copilot, Claude Code and Codex run hooks by their own rules; this page is about VS Code's own agent.",
+        "Hooks in the frontmatter of custom agents are not read here.",
     ],
     checked: None,
     never_asks: &[],

@@ -1,7 +1,5 @@
 //! The entries of `hook connect` in YAML files: a block `hooks` at the end, with a line of JSON, which is YAML, for each
 //! event. Every other byte stays.
-//!
-//! Hermes has such a file. It runs commands without a shell, so an entry starts one.
 
 use hook_json::RawJson;
 
@@ -11,8 +9,6 @@ use super::table::Agent;
 
 /// The first line of the block, and that of one before which a newline was added.
 const HEADERS: [&str; 2] = ["hooks: # hook connect\n", "hooks:  # hook connect\n"];
-
-const SHELL: &str = "/bin/sh -c '";
 
 fn error(message: String) -> ForeignEditError {
     ForeignEditError { at: 0..0, message }
@@ -51,8 +47,7 @@ pub(super) fn connections(agent: &Agent, text: &str) -> Vec<(String, String)> {
     let entry = |line: &&str| {
         let (event, list) = line.trim().split_once(": ")?;
         let hook = RawJson::parse(list).ok()?.to_items()?.first()?.to_object().ok()?;
-        let command = hook.get("command").and_then(RawJson::to_text)?;
-        let command = command.strip_prefix(SHELL)?.strip_suffix('\'')?.replace(r"'\''", "'");
+        let command = agent.out_of_shell(hook.get("command").and_then(RawJson::to_text)?);
         let (caller, called) = bridge_call(&command)?;
         ((caller.name, called) == (agent.name, event)).then(|| (event.to_owned(), command.clone()))
     };
@@ -113,8 +108,6 @@ fn obstacle(text: &str) -> Option<&'static str> {
 }
 
 fn line(agent: &Agent, event: &str, command: &str) -> String {
-    let command = format!("{SHELL}{}'", command.replace('\'', r"'\''"));
-    let hook =
-        agent.event(event).map(|event| agent.entry_hook(event, &command)).unwrap_or_default();
+    let hook = agent.event(event).map(|event| agent.entry_hook(event, command)).unwrap_or_default();
     format!("  {event}: [{}]\n", hook.to_raw().as_str())
 }

@@ -58,6 +58,23 @@ fn write_and_wait(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Returns `true` unless nobody can read what is written: the standard library opens `/dev/null` in place of a closed
+/// standard output, and takes one that is not open for writing for one that was written to.
+#[cfg(unix)]
+pub(crate) fn is_read() -> bool {
+    use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+
+    let stdout = io::stdout();
+    let is_null = || Some(fstat(&stdout).ok()?.st_rdev == stat("/dev/null").ok()?.st_rdev);
+    let mode = fcntl_getfl(&stdout).map(|flags| flags & OFlags::ACCMODE);
+    mode.is_ok_and(|mode| mode != OFlags::RDONLY) && is_null() != Some(true)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_read() -> bool {
+    true
+}
+
 /// Returns `true` if the write cannot block, so that short output needs no thread: a writable pipe
 /// has room for this many bytes.
 #[cfg(unix)]

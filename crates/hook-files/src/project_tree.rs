@@ -1,4 +1,5 @@
-//! Checks whether paths lead into a project or those around it, through any symlinks.
+//! Checks whether paths lead into a project or those around it, through any symlinks, and which folders programs are
+//! looked for in.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,11 +9,11 @@ use std::{fs, io};
 use super::plain_path::{absolute, resolved};
 use super::user_folders;
 
-/// The folders of a project, from the outermost project or repository around it.
+/// The folders of projects, each from the outermost project or repository around it.
 #[derive(Debug, Clone)]
 pub struct ProjectTree {
-    /// `None` for no project, or if it contains the user's home and so all of the user's files.
-    root: Option<PathBuf>,
+    /// Not of what is no project, or contains the user's home and so all of the user's files.
+    roots: Vec<PathBuf>,
 }
 
 impl ProjectTree {
@@ -26,15 +27,20 @@ impl ProjectTree {
         let root = roots.filter(|folder| {
             has_any(folder, &PROJECT_MARKERS) || (*folder == project && is_agent_project(folder))
         });
-        Self { root: root.last().map(Path::to_path_buf) }
+        Self { roots: root.last().map(Path::to_path_buf).into_iter().collect() }
+    }
+
+    /// Returns the trees of several projects as one.
+    pub fn of_all<'p>(projects: impl IntoIterator<Item = &'p Path>) -> Self {
+        Self { roots: projects.into_iter().flat_map(|project| Self::new(project).roots).collect() }
     }
 
     /// Checks whether a path leads into the project. A missing file counts as in its folder.
     pub fn contains(&self, path: &Path) -> bool {
-        let root = self.root.as_deref();
-        root.is_some_and(|root| {
-            resolved(path).starts_with(root) || absolute(path).starts_with(root)
-        })
+        !self.roots.is_empty() && {
+            let (real, written) = (resolved(path), absolute(path));
+            self.roots.iter().any(|root| real.starts_with(root) || written.starts_with(root))
+        }
     }
 
     /// Splits a list of folders such as `NODE_PATH`: the absolute ones outside the project, as a
@@ -43,8 +49,9 @@ impl ProjectTree {
         self.split(list, |_| true)
     }
 
-    /// Splits `PATH` likewise: a folder in which a program of such a name is a link into the project
-    /// is removed, too. `programs` are the names to look for where a folder cannot be listed.
+    /// Splits `PATH` likewise. Removed, too, are a folder in which a program of such a name is a link into the project,
+    /// or of any other project, and what is installed in one. `programs` are the names to look for where a folder
+    /// cannot be listed. The list is never empty, since that means the working directory.
     pub fn split_search_path<'n>(
         &self,
         list: &OsStr,
@@ -54,7 +61,27 @@ impl ProjectTree {
         let names: Vec<&str> = programs.collect();
         let programs = (&is_program, &*names);
         let is_link_inside = |path: &PathBuf| path.is_symlink() && self.contains(path);
-        self.split(list, |folder| !possible_links(folder, programs).iter().any(is_link_inside))
+        let homes: Vec<PathBuf> = [user_home().map(Path::to_path_buf), user_folders::home()]
+            .into_iter()
+            .flatten()
+            .map(|home| resolved(&home))
+            .collect();
+        let is_kept = |folder: &Path| {
+            let real = resolved(folder);
+            let is_of_packages = |folder: &Path| folder.ends_with("node_modules/.bin");
+            if is_of_packages(folder) || is_of_packages(&real) {
+                return false;
+            }
+            if is_in_any_project(&real, &homes) {
+                return possible_programs(folder, programs, |_| true).is_empty();
+            }
+            let may_be_link =
+                |entry: &fs::DirEntry| entry.file_type().map_or(true, |kind| kind.is_symlink());
+            !possible_programs(folder, programs, may_be_link).iter().any(is_link_inside)
+        };
+        let (kept, removed) = self.split(list, is_kept);
+        let kept = if kept.is_empty() { SYSTEM_PATH.into() } else { kept };
+        (kept, removed)
     }
 
     fn split(&self, list: &OsStr, is_kept: impl Fn(&Path) -> bool) -> (OsString, Vec<PathBuf>) {
@@ -66,19 +93,18 @@ impl ProjectTree {
     }
 }
 
-/// Returns the paths of a folder at which one of these programs may be a link. Listing the folder
+/// Returns the paths of a folder at which one of these programs may be, if its entry is such. Listing the folder
 /// costs less than looking for each program; one that cannot be listed may still have them all.
-fn possible_links(
+fn possible_programs(
     folder: &Path,
     (is_program, names): (&impl Fn(&str) -> bool, &[&str]),
+    is_such: impl Fn(&fs::DirEntry) -> bool,
 ) -> Vec<PathBuf> {
     // The folder has thousands of files, and the listing says which of them are links.
-    let may_be_link = |entry: &fs::DirEntry| {
-        entry.file_type().map_or(true, |kind| kind.is_symlink())
-            && entry.file_name().to_str().is_some_and(is_program)
-    };
+    let is_possible =
+        |entry: &fs::DirEntry| is_such(entry) && entry.file_name().to_str().is_some_and(is_program);
     let listed: io::Result<Vec<fs::DirEntry>> = fs::read_dir(folder).and_then(|entries| {
-        entries.filter(|entry| entry.as_ref().map_or(true, may_be_link)).collect()
+        entries.filter(|entry| entry.as_ref().map_or(true, is_possible)).collect()
     });
     match listed {
         Ok(entries) => entries.iter().map(fs::DirEntry::path).collect(),
@@ -86,6 +112,27 @@ fn possible_links(
         Err(_) => names.iter().map(|name| folder.join(name)).collect(),
     }
 }
+
+/// Returns `true` if a folder, without links, is in some project. Not projects are repositories that managers of tools
+/// keep their programs in: below the system's folders, and in a hidden folder of a home.
+fn is_in_any_project(folder: &Path, homes: &[PathBuf]) -> bool {
+    const SYSTEM: [&str; 5] = ["/bin", "/home/linuxbrew", "/opt/homebrew", "/sbin", "/usr"];
+    let is_hidden = |home: &PathBuf| {
+        let first = folder.strip_prefix(home).ok().and_then(|path| path.iter().next());
+        first.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    if SYSTEM.iter().any(|system| folder.starts_with(system)) || homes.iter().any(is_hidden) {
+        return false;
+    }
+    let holds_home = |root: &Path| homes.iter().any(|home| home.starts_with(root));
+    let mut roots = folder.ancestors().take_while(|root| !holds_home(root));
+    roots.any(|root| has_any(root, &PROJECT_MARKERS) || is_agent_project(root))
+}
+
+/// The folders of programs where `PATH` names none: without one, shells look into the working directory. Windows has
+/// its own.
+pub const SYSTEM_PATH: &str =
+    if cfg!(windows) { "" } else { "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
 
 const PROJECT_MARKERS: [&str; 2] = [".git", ".hooks"];
 

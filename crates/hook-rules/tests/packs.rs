@@ -111,6 +111,37 @@ fn hostile_commands_end_in_time() {
     }
 }
 
+/// What programs compute is followed within bounds of memory and time.
+#[test]
+fn hostile_programs_end_in_time() {
+    let (rules, directories) = all();
+    let sum = |name: &str| vec![name; 180].join("+");
+    let sums = format!(
+        "open(Q,'w');Q={};W={};X={};Y={};Z='zzzzzzzzzz'",
+        sum("W"),
+        sum("X"),
+        sum("Y"),
+        sum("Z")
+    );
+    for program in [
+        sums,
+        format!("p='a';open(p,'w');{}", "pp ".repeat(30_000)),
+        format!("{}{}", "run(1);".repeat(5_000), "require('a');".repeat(5_000)),
+        "Path(".repeat(20_000),
+        format!("{}'{}'", "open(".repeat(5_000), "a".repeat(60_000)),
+        (0..5_000).map(|it| format!("open(n{it},'w');")).collect(),
+        format!("open({},'w')", "[".repeat(50_000)),
+        format!("open('{}','w')", "{".repeat(90_000)),
+    ] {
+        let command = format!("python3 - <<'E'\n{program}\nE\nrm -rf /home");
+        let began = std::time::Instant::now();
+        let decision = rules.decide(&Call::shell(&command), &directories);
+        let begins = program.get(..40);
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{begins:?}");
+        assert!(decision.effect() >= Some(Effect::Ask), "{begins:?}");
+    }
+}
+
 /// The table of docs/packs.md: `HOOK_GENERATE=1 cargo test -p hook-rules` writes it.
 #[test]
 fn the_page_of_packs_lists_all_of_them() {

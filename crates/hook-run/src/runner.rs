@@ -135,10 +135,11 @@ impl Runner {
         (project, folder): (&Path, &Path),
         is_project: bool,
     ) -> ExecutorFactory {
+        let projects = ProjectTree::of_all(std::iter::once(project).chain(self.directories()));
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
             &config.environment,
-            project.to_path_buf(),
+            (project.to_path_buf(), &projects),
             is_project,
         );
         let slots = match config.max_concurrent {
@@ -319,14 +320,15 @@ impl Runner {
     }
 }
 
-/// Returns the host's `PATH` without the directories of the project.
+/// Returns the host's `PATH` without the directories of projects.
 fn path_of(host: &RunnerHost) -> OsString {
     let path = host
         .environment
         .iter()
         .find(|(name, _)| name.to_str().is_some_and(|name| is_same_name(name, "PATH")));
     let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
-    ProjectTree::new(&host.project)
+    let others = host.workspace.iter().map(std::path::PathBuf::as_path);
+    ProjectTree::of_all(std::iter::once(&*host.project).chain(others))
         .split_search_path(path, is_started_program, started_programs())
         .0
 }

@@ -10,7 +10,7 @@ use super::diagnostic::{Diagnostic, Location};
 use super::file::{Reader, parse_source};
 use super::folders::{
     EXTENSIONS, HOOK_FILES, MODULES, OMP, files, folder_of, indexes, is_absence, is_module,
-    is_script, module_path, omp_folders,
+    is_script, module_path, omp_folders, skipped_folders,
 };
 use super::matcher_definition::{MatcherDefinition, MatcherFields};
 use super::paths::project_of;
@@ -111,6 +111,9 @@ impl Reader<'_> {
     /// Adds the hook files of a folder; in an agent's language if one is given.
     fn add_hook_files(&mut self, folder: &Path, agent: Option<&str>) {
         for (name, event) in HOOK_FILES {
+            for path in skipped_folders(&folder.join(name)) {
+                self.report_unused(&path, "hooks are files right in the folder");
+            }
             for path in self.files_of(&folder.join(name)) {
                 let before = self.file.hooks.len();
                 self.add_hook_file(&path, event, agent);

@@ -21,6 +21,9 @@ const OTHER_SCRIPTS: [&str; 5] = ["cjs", "mts", "cts", "tsx", "jsx"];
 /// The most files read from one folder.
 const MAX_FILES: usize = 1_000;
 
+/// The most folders that are reported, of those in one folder.
+const MAX_SKIPPED: usize = 10;
+
 /// Folder names next to the settings file.
 pub(super) const MODULES: &str = "modules";
 pub(super) const RULES: &str = "rules";
@@ -120,9 +123,7 @@ pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_hidden =
-            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !is_hidden && !path.is_dir() {
+        if !is_hidden(&path) && !path.is_dir() {
             files.push(path);
         }
         if files.len() > MAX_FILES {
@@ -132,6 +133,16 @@ pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Returns some of the folders in a folder, of whose files none is read.
+pub(super) fn skipped_folders(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| !is_hidden(path) && path.is_dir()).take(MAX_SKIPPED)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 pub(super) fn is_module(path: &Path) -> bool {

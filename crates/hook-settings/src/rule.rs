@@ -54,7 +54,7 @@ rules! {
         "give the name of a settings file that can be read";
     NotJson "not-json" Error,
         "the file is not JSON",
-        "fix the JSON here; comments and trailing commas are allowed";
+        "fix the syntax here; JSON may have comments and trailing commas";
     WrongType "wrong-type" Error,
         "a value is of another type than it must be",
         "write a value of the type that is expected";

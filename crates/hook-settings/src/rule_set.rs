@@ -12,7 +12,7 @@ use hook_protocol::event::HookEventName;
 use hook_rules::{MAX_FILE, RuleFile};
 
 use super::diagnostic::{Diagnostic, Location};
-use super::folders::{RULES, files, folder_of, is_absence};
+use super::folders::{RULES, files, folder_of, is_absence, skipped_folders};
 use super::pack::{PROJECT_RULES, Pack, PackLock};
 use super::rule::Rule;
 use super::source::{HookSource, SettingsSource};
@@ -151,6 +151,10 @@ impl Found<'_> {
                 return;
             }
         };
+        for path in skipped_folders(folder) {
+            let message = "rules are in files right in the folder; this one was skipped";
+            self.problem(Rule::UnusedFile, Location::of_file(&path), message);
+        }
         for path in paths {
             match path.extension().and_then(|extension| extension.to_str()) {
                 Some("toml") => self.file(&path),

@@ -63,7 +63,7 @@ const PLAIN_LONG_OPTIONS: [&str; 6] = [
 ];
 
 /// Programs that only read their input and the given files, without starting or loading anything.
-const FILTERS: [(&str, FilterRule); 30] = [
+const FILTERS: [(&str, FilterRule); 29] = [
     (":", FilterRule::Any),
     ("[", FilterRule::NoEvaluation),
     ("basename", FilterRule::Any),
@@ -83,7 +83,6 @@ const FILTERS: [(&str, FilterRule); 30] = [
     ("head", FilterRule::Any),
     ("jq", FilterRule::Jq),
     ("ls", FilterRule::Any),
-    ("printf", FilterRule::NoEvaluation),
     ("pwd", FilterRule::Any),
     ("sha256sum", FilterRule::Any),
     ("sleep", FilterRule::Any),
@@ -97,12 +96,11 @@ const FILTERS: [(&str, FilterRule); 30] = [
 ];
 
 /// Variables that a command may set without affecting what runs.
-const HARMLESS_VARIABLES: [&str; 15] = [
+const HARMLESS_VARIABLES: [&str; 14] = [
     "CI",
     "DEBUG",
     "FORCE_COLOR",
     "LANG",
-    "LANGUAGE",
     "NODE_ENV",
     "NODE_NO_WARNINGS",
     "NO_COLOR",

@@ -21,6 +21,9 @@ use hook_shell::{
 /// The placeholder of a word whose value is unknown.
 const UNKNOWN: &str = "\u{1}";
 
+/// The project of a pack's command: whichever an agent works in. No path leads there.
+const ANY_PROJECT: &str = "/\0";
+
 /// Builtins of the shell that run what they are given.
 const LOADING_BUILTINS: [&str; 7] = [".", "builtin", "command", "eval", "exec", "source", "trap"];
 
@@ -50,6 +53,13 @@ struct FileWord {
     relative: Option<String>,
 }
 
+impl FileWord {
+    /// Returns `true` if an option of that text would be read, unless the word is started.
+    fn may_be_option(&self) -> bool {
+        self.relative.as_ref().is_some_and(|text| text.starts_with('-'))
+    }
+}
+
 /// A reason for which a command is opaque.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Opaque {
@@ -67,7 +77,7 @@ pub(super) enum Opaque {
     Interpreter(String),
     /// A file of installed packages, or of git.
     Package(String),
-    /// A path with `..`: it leads wherever the folder before it does, which may be a link.
+    /// A path with `..`, or through /proc or /dev: where it leads may change.
     Parent(String),
     /// A shell that is not read here.
     Shell(String),
@@ -105,7 +115,7 @@ impl fmt::Display for Opaque {
             }
             Self::Parent(path) => write!(
                 formatter,
-                "where the `..` in `{path}` leads may change; write the path without it"
+                "where `..`, /proc or /dev in `{path}` leads may change; write the path without it"
             ),
             Self::Shell(name) => write!(formatter, "commands of `{name}` are not read"),
         }
@@ -124,7 +134,7 @@ impl Command {
         if let Some(module) = &entry.module {
             command.searches_parents = true;
             match relative_to_project(module, project) {
-                _ if has_parent(module, project) => {
+                _ if may_lead_elsewhere(module, project) => {
                     command.opaque.insert(Opaque::Parent(module.shown().to_string()));
                 }
                 Some(path) => command.start(path),
@@ -139,7 +149,7 @@ impl Command {
                 command.opaque.extend(host_variables(entry, foreign));
                 let location = LaunchContext { project, directory: project, environment: &[] };
                 let directory = foreign.language.directory(foreign, &location);
-                if has_parent(&directory, project) {
+                if may_lead_elsewhere(&directory, project) {
                     command.opaque.insert(Opaque::Parent(directory.shown().to_string()));
                 }
                 directory
@@ -166,6 +176,32 @@ impl Command {
             Some(_) => {}
         }
         command
+    }
+
+    /// Returns the reason why a pack's hook does not run: it starts a file of whichever project an agent works in, or
+    /// names one of the pack in a way that means the project's.
+    pub(super) fn outside_of_pack(entry: &HookEntry, pack: &Path) -> Option<String> {
+        let mut entry = entry.clone();
+        let folder = hook_files::plain_path::absolute(pack).into_os_string().into_string();
+        match folder {
+            Ok(folder) if !entry.env.iter().any(|(name, _)| name == "HOOK_DIR") => {
+                entry.env.push(("HOOK_DIR".to_owned(), folder));
+            }
+            _ => {}
+        }
+        let command = Self::of(&entry, Path::new(ANY_PROJECT));
+        let is_of_pack = |word: &&FileWord| {
+            word.relative.is_some()
+                && word.path.iter().count() > 1
+                && pack.join(&word.path).is_file()
+        };
+        let named = || command.words.iter().find(is_of_pack).map(|word| &word.path);
+        let path = command.started.first().or_else(named)?;
+        Some(format!(
+            "`{}` is a file of the project that an agent works in, and only files of a pack run; its own are below \
+             $HOOK_DIR (in the words of other agents, the variable of plugins)",
+            path.shown()
+        ))
     }
 
     fn read(&mut self, text: &str, entry: &HookEntry, project: &Path, directory: &Path) {
@@ -294,8 +330,7 @@ impl Command {
 
     /// Notes a word that is a path in the project.
     fn note(&mut self, text: usize, word: &ShellWord, project: &Path, directory: &Path) {
-        let is_path =
-            |value: &&str| !value.starts_with('-') && !has_parent(Path::new(value), project);
+        let is_path = |value: &&str| !may_lead_elsewhere(Path::new(value), project);
         let Some(path_text) = word.text.as_deref().filter(is_path) else { return };
         if let Some(path) = relative_to_project(&word_path(path_text, project, directory), project)
         {
@@ -328,7 +363,7 @@ impl Command {
             true => None,
             false => relative_to_project(&word_path(word, project, directory), project),
         };
-        if has_parent(Path::new(program), project) {
+        if may_lead_elsewhere(Path::new(program), project) {
             self.opaque.insert(Opaque::Parent((*program).replace(PROJECT, "…")));
             return;
         }
@@ -338,7 +373,9 @@ impl Command {
             let index = options_before_script(program, arguments).filter(|_| own.is_none());
             let script = index.and_then(|index| arguments.get(index)).copied();
             // A folder, or a name without its ending, may be any file.
-            if let Some(script) = script.filter(|script| has_parent(Path::new(script), project)) {
+            if let Some(script) =
+                script.filter(|script| may_lead_elsewhere(Path::new(script), project))
+            {
                 self.opaque.insert(Opaque::Parent(script.replace(PROJECT, "…")));
                 return;
             }
@@ -392,7 +429,8 @@ impl Command {
 
     /// The files of the project that are there and that it names.
     pub(super) fn named_files(&self, project: &Path) -> Vec<PathBuf> {
-        let files = self.words.iter().filter(|word| project.join(&word.path).is_file());
+        let files = self.words.iter().filter(|word| !word.may_be_option());
+        let files = files.filter(|word| project.join(&word.path).is_file());
         let mut file_paths: Vec<PathBuf> = files.map(|word| word.path.clone()).collect();
         file_paths.extend(self.started.iter().cloned());
         file_paths.sort();
@@ -413,6 +451,13 @@ impl Command {
         relative.into_iter().next()
     }
 
+    /// Returns `true` if [`rewrite`](Self::rewrite) replaces all that the command starts by what is in that copy.
+    pub(super) fn is_rewritable(&self, copy: &Path) -> bool {
+        let has_word = |path: &PathBuf| self.words.iter().any(|word| word.path == *path);
+        let is_text = |path: &PathBuf| copy.join(path).to_str().is_some();
+        self.started.iter().all(|path| has_word(path) && is_text(path))
+    }
+
     /// Returns the texts of the command with the paths of copied files instead of those in the project.
     pub(super) fn rewrite(
         &self,
@@ -425,8 +470,9 @@ impl Command {
             let (text, range) = &word.location;
             let target = copy.join(&word.path);
             let is_covered = roots.iter().any(|root| word.path.starts_with(root));
-            let is_copied = is_covered && target.symlink_metadata().is_ok()
-                || self.started.contains(&word.path);
+            let is_copied =
+                is_covered && !word.may_be_option() && target.symlink_metadata().is_ok()
+                    || self.started.contains(&word.path);
             if let (Some(text), Some(there), true) =
                 (rewritten.get_mut(*text), target.to_str(), is_copied)
             {
@@ -442,11 +488,13 @@ impl Command {
     }
 }
 
-/// Returns `true` if a path has `..` below the project's folder. If the name before it is a link, the path without
-/// both is another one.
-fn has_parent(path: &Path, project: &Path) -> bool {
-    let path = path.strip_prefix(project).unwrap_or(path);
-    path.components().any(|part| part == Component::ParentDir)
+/// Returns `true` if a path may lead elsewhere when it is used: by `..` below the project's folder, where the name
+/// before it may be a link, or through what the system has for each process.
+fn may_lead_elsewhere(path: &Path, project: &Path) -> bool {
+    let own = path.strip_prefix(project);
+    let is_of_process = || ["/proc", "/dev"].iter().any(|folder| path.starts_with(folder));
+    own.is_err() && is_of_process()
+        || own.unwrap_or(path).components().any(|part| part == Component::ParentDir)
 }
 
 /// Returns `true` if Windows gives no name in a path another meaning: that of a stream, of a device, or of
@@ -480,7 +528,7 @@ pub(super) fn is_plain_interpreter(line: &str, project: &Path) -> bool {
     let Some((interpreter_path, mut rest)) = words.split_first() else { return false };
     let is_outside = |path: &str| {
         let path = Path::new(path);
-        let has_root = path.has_root() && !has_parent(path, Path::new("/"));
+        let has_root = path.has_root() && !may_lead_elsewhere(path, project);
         has_root && relative_to_project(path, project).is_none()
     };
     let mut program = *interpreter_path;

@@ -52,13 +52,14 @@ impl Copies {
         let folder = resolved(&self.0);
         let is_of_project = folder.starts_with(resolved(project));
         let is_in_proc = self.0.starts_with("/proc") || folder.starts_with("/proc");
-        match is_of_project && !is_home_repository(project, &self.0) || is_in_proc {
-            true => {
-                let message = "it is in the project whose hooks would be copied there";
-                Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        let message = match self.0.to_str() {
+            _ if is_of_project && !is_home_repository(project, &self.0) || is_in_proc => {
+                "it is in the project whose hooks would be copied there"
             }
-            false => Ok(()),
-        }
+            None => "its path is no UTF-8, so no command can name it",
+            Some(_) => return Ok(()),
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
     /// Returns `true` if the copy with that digest exists and is unchanged.

@@ -101,10 +101,10 @@ impl Cover {
         }))
     }
 
-    /// Scripts whose first line may start or load more than the script, each with that line.
-    pub(super) fn unknown_interpreters(&self, project: &Path) -> Vec<String> {
+    /// Scripts below that folder whose first line may start or load more than the script, each with that line.
+    pub(super) fn unknown_interpreters(&self, folder: &Path, project: &Path) -> Vec<String> {
         let started = self.scope.started.iter().filter_map(|path| {
-            let line = match first_line(&project.join(path)) {
+            let line = match first_line(&folder.join(path)) {
                 FirstLine::None => return None,
                 FirstLine::Unknown => {
                     let path = path.shown();

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::advice::{agent_of, changed_reason, review_command};
 use super::changes::Summary;
+use super::command::Command;
 use super::copies::Copies;
 use super::cover::{Cover, PYTHON_CACHE};
 use super::grant::Grant;
@@ -60,8 +61,8 @@ pub struct TrustedHook {
     /// The folder of copies; hooks that run in place have copies, too.
     copies: Option<Copies>,
     is_strict: bool,
-    /// The pack that it is part of.
-    pack: Option<Arc<Pack>>,
+    /// The pack that it is part of, and the reason why nothing of that is what it starts.
+    pack: Option<(Arc<Pack>, Option<String>)>,
     /// `true` if its warnings were returned before.
     is_warned: AtomicBool,
     opaque: Vec<String>,
@@ -94,6 +95,13 @@ impl TrustedHook {
             (copies.path(digest), Arc::clone(index))
         });
         if copied.is_some() && copy.is_none() {
+            return None;
+        }
+        // Where an interpreter's path leads may have changed.
+        let folder = copy.as_ref().map_or(indexes.project, |(path, _)| path);
+        if grant.opaque.is_empty()
+            && !cover.unknown_interpreters(folder, indexes.project).is_empty()
+        {
             return None;
         }
         Some(Self {
@@ -131,7 +139,7 @@ impl TrustedHook {
             caches: Some(copies.cache(&digest)),
             copies: None,
             is_strict: true,
-            pack: Some(Arc::clone(pack)),
+            pack: Some((Arc::clone(pack), Command::outside_of_pack(entry, &pack.folder))),
             is_warned: AtomicBool::new(false),
             opaque: Vec::new(),
             digest: Some(digest),
@@ -192,13 +200,21 @@ impl TrustedHook {
         if let Some(failure) = self.copy_failure() {
             return Err(failure);
         }
-        if self.has_copy() {
+        if let Some((copy, _)) = &self.copy {
+            if self.entry.module.is_none() && !self.cover.command.is_rewritable(copy) {
+                let reason =
+                    format!("not all that it starts can be named in its copy {}", copy.shown());
+                return Err(HookFailure::Untrusted { reason });
+            }
             return match self.is_strict && !self.is_unchanged() {
                 true => Err(HookFailure::Untrusted { reason: self.changed_reason() }),
                 false => Ok(()),
             };
         }
-        if let Some(pack) = &self.pack {
+        if let Some((pack, outside)) = &self.pack {
+            if let Some(reason) = outside {
+                return Err(HookFailure::Untrusted { reason: reason.clone() });
+            }
             let differs = || super::packs::verify_pack(pack).err();
             let is_unchanged = self.is_unchanged();
             let reason = if is_unchanged { None } else { differs() };
@@ -328,7 +344,7 @@ impl TrustedHook {
     /// beside a script.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let folder = || match &self.pack {
-            Some(pack) => ("HOOK_DIR".into(), pack.folder.clone().into()),
+            Some((pack, _)) => ("HOOK_DIR".into(), pack.folder.clone().into()),
             None => ("HOOK_DIR".into(), self.base().join(".hooks").into()),
         };
         let folder = self.entry.foreign.is_none().then(folder);

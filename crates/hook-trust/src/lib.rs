@@ -71,7 +71,7 @@ pub use grant::{Grant, Seen};
 pub use granted::TrustedHook;
 pub use granted::{CHANGED_SINCE_TRUSTED, REMOVED_FROM_COPY};
 pub use lock::{LockCheck, TrustLock, TrustLockError};
-pub use packs::{AgreedPacks, PackFiles, PackStore, verify_pack};
+pub use packs::{AgreedPacks, PackFiles, PackStore, outside_of_pack, verify_pack};
 pub use policy::Trust;
 pub use policy::TrustPolicy;
 pub use review::{Review, TrustStatus};

@@ -6,13 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::command::Command;
 use super::contents::Contents;
 use super::copies::Copies;
 use super::index::digest;
 use super::reviewed_file::ReviewedFile;
 use super::tree::{Listing, Scope};
 use hook_files::file_lock::FileLock;
-use hook_settings::{LockedPack, PROJECT_RULES, Pack, packs_folder};
+use hook_settings::{HookEntry, LockedPack, PROJECT_RULES, Pack, packs_folder};
 
 /// The file that is locked while packs are copied. No pack has this name.
 const LOCK: &str = ".lock";
@@ -175,6 +176,11 @@ pub fn verify_pack(pack: &Pack) -> Result<(), String> {
             "{title} changed since it was added: its files in the user's data are different; {how}"
         )),
     }
+}
+
+/// Returns the reason why a hook of a pack in that folder does not run, if it starts something of the project.
+pub fn outside_of_pack(entry: &HookEntry, folder: &Path) -> Option<String> {
+    Command::outside_of_pack(entry, folder)
 }
 
 /// The packs that a user agreed to in a project, by name.

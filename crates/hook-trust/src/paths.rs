@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) use hook_files::plain_path::without_dots;
+pub(super) use hook_files::plain_path::{resolved, without_dots};
 
 /// The placeholder of the project's directory in a word: its path need not be text, and a word of bash has no NUL.
 pub(super) const PROJECT: char = '\0';
@@ -31,8 +31,8 @@ pub(super) fn relative_to_project(path: &Path, project: &Path) -> Option<PathBuf
     let lexical = without_dots(path);
     let by_name = |path: &Path| lexical.strip_prefix(path).ok().map(Path::to_path_buf);
     let by_target = |real: &Path| {
-        let target = fs::canonicalize(path).ok()?;
-        target.strip_prefix(real).ok().map(Path::to_path_buf)
+        // It may come into being there.
+        resolved(path).strip_prefix(real).ok().map(Path::to_path_buf)
     };
     let found = by_name(&without_dots(project)).or_else(|| {
         let real = fs::canonicalize(project).ok()?;

@@ -85,7 +85,7 @@ impl Review {
             }
             None => None,
         };
-        opaque.extend(cover.unknown_interpreters(project));
+        opaque.extend(cover.unknown_interpreters(project, project));
         let in_place = covered.as_ref().and_then(|covered| match opaque.is_empty() {
             true => cover.in_place_reason(entry, (project, contents), &covered.listing),
             false => Some("not all that it starts is known".to_owned()),

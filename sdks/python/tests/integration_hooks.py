@@ -86,6 +86,20 @@ SAYING: dict[str, Any] = {
 """A text for the user, and a warning, at each event."""
 
 
+def _choosing(config: dict[str, Any]) -> dict[str, Any]:
+    return {"BeforeToolSelection": [group("", {"hookSpecificOutput": {"toolConfig": config}})]}
+
+
+_FAILS = {"type": "command", "command": "exit 3", "failBehavior": "block"}
+WITHHOLDING: dict[str, Any] = {
+    "none": _choosing({"mode": "NONE"}),
+    "another": _choosing({"mode": "ANY", "allowedFunctionNames": ["another"]}),
+    "others": _choosing({"mode": "AUTO", "allowedFunctionNames": ["another", "third"]}),
+    "fails": {"BeforeToolSelection": [{"hooks": [_FAILS]}]},
+}
+"""Hooks that leave the model no tool `plain`."""
+
+
 class Told:
     """What a program is told of `SAYING`: texts by `options` of an integration, or its client."""
 

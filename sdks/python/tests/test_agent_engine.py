@@ -271,3 +271,20 @@ async def test_more_plain_tools_inside_of_others_than_threads_do_not_wait_for_ev
         threads = client._session.threads
         assert {it.result.text for it in outcomes} == {"inner"} and threads._limit == at_once
         await execute_tool(client, ToolCall("a", {"left": 0}), lambda _: "x")
+
+
+@pytest.mark.parametrize("answer", ["yes", 1, None, {}])
+@run_async
+async def test_an_approval_that_is_no_bool_is_a_refusal_and_said(
+    tmp_path: Path, answer: object
+) -> None:
+    ask = {"type": "command", "command": 'echo \'{"decision": "ask", "reason": "sure?"}\''}
+    problems: list[str] = []
+    options: dict[str, Any] = {
+        "host_services": {"user.approve": lambda _: answer},
+        "on_problem": problems.append,
+    }
+    async with child(tmp_path, {"BeforeTool": [{"hooks": [ask]}]}, **options) as client:
+        outcome = await execute_tool(client, ToolCall("a", {}), lambda _: "did it")
+    assert isinstance(outcome, Blocked) and outcome.error is None
+    assert [it for it in problems if f"returned {answer!r}" in it and "refusal" in it], problems

@@ -11,7 +11,18 @@ from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import SAYING, SECRET, Told, approving, both_ways, group, hooked_sync, says
+from integration_hooks import (
+    HOOKS,
+    SAYING,
+    SECRET,
+    WITHHOLDING,
+    Told,
+    approving,
+    both_ways,
+    group,
+    hooked_sync,
+    says,
+)
 from scripted import run_async
 
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", CREWAI_TRACING_ENABLED="false")
@@ -31,6 +42,7 @@ from crewai.hooks.dispatch import register_scoped, scoped_hooks
 from crewai.memory.unified_memory import Memory
 from crewai.tasks.llm_guardrail import LLMGuardrail
 from crewai.tools import tool
+from crewai.tools.tool_failure import ToolExecutionFailedError, ToolFailure, ToolFailurePolicy
 from pydantic import BaseModel
 
 from hook_sdk import HookError, HookStopped, sync
@@ -322,8 +334,8 @@ def test_a_stop_ends_the_run_whose_tool_it_is(
         except HookStopped as error:
             results[who] = f"stopped: {error}"
 
-    def held(hooks: Any, context: Any) -> Any:
-        result = tool(hooks, context)
+    def held(hooks: Any, context: Any, *given: Any) -> Any:
+        result = tool(hooks, context, *given)
         if context.tool_name == "stopped":  # The other one's next call of the model is before.
             stopped.set()
             goes_on.wait(20)
@@ -416,8 +428,160 @@ def test_the_user_is_told_what_hooks_say(tmp_path: Path, kickoff: str, has_own: 
     task = Task(description="hi", expected_output="x", agent=made)
     with hooked_sync(tmp_path, SAYING, on_problem=told.problems.append) as client:
         hooked = with_hooks(Crew(agents=[made], tasks=[task]), client, **told.options)
-        if kickoff == "akickoff":
-            asyncio.run(hooked.akickoff())
-        else:
-            (hooked.copy() if kickoff == "copy" else hooked).kickoff()
+        with sync.agent_turn(client, "hi"):
+            if kickoff == "akickoff":
+                asyncio.run(hooked.akickoff())
+            else:
+                (hooked.copy() if kickoff == "copy" else hooked).kickoff()
     told.check("BeforeModel", "BeforeTool", "BeforeModel")
+
+
+def ended(native: bool) -> str:
+    return "done" if native else "Thought: I know\nFinal Answer: done"
+
+
+both_forms = pytest.mark.parametrize("native", [True, False])
+
+
+@both_forms
+@pytest.mark.usefixtures("no_other_hooks")
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_hook_of_the_program_that_sets_other_arguments_changes_nothing(
+    tmp_path: Path, is_before: bool, native: bool
+) -> None:
+    """As in CrewAI itself, which calls the tool with its own."""
+
+    def sets(context: Any) -> None:
+        context.tool_input = {"path": "b"}
+
+    if is_before:
+        register_before_tool_call_hook(sets)
+    with hooked_sync(tmp_path, {}) as client:
+        made = crew(client, "plain", call("plain", native), ended(native), native=native)
+        if not is_before:
+            register_before_tool_call_hook(sets)
+        made.kickoff()
+    assert ran == ["a"] and "did a" in str(given[-1]) and "blocked" not in str(given[-1])
+
+
+@both_forms
+@pytest.mark.parametrize("withholds", WITHHOLDING)
+def test_a_tool_that_hooks_withhold_is_not_run(
+    tmp_path: Path, withholds: str, native: bool
+) -> None:
+    with hooked_sync(tmp_path, WITHHOLDING[withholds]) as client:
+        made = crew(client, "plain", call("plain", native), ended(native), native=native)
+        with pytest.raises(HookStopped, match="calls plain, which hooks withhold"):
+            made.kickoff()
+    assert ran == [] and len(given) == 1
+
+
+@pytest.mark.parametrize("what", ["agent", "llm", "task"])
+@pytest.mark.parametrize("kickoff", ["kickoff", "akickoff"])
+def test_what_a_crew_is_given_later_has_hooks(tmp_path: Path, what: str, kickoff: str) -> None:
+    with hooked_sync(tmp_path) as client:
+        made = crew(client, "plain", "first")
+        other = agent("refused", call("refused"), "done")
+        if what == "llm":
+            made.agents[0].llm = other.llm
+            made.tasks[0].tools = other.tools
+            made.tasks[0].description = SECRET
+        else:
+            if what == "agent":
+                made.agents.append(other)
+            made.tasks = [Task(description=SECRET, expected_output="x", agent=other)]
+        result = made.kickoff() if kickoff == "kickoff" else asyncio.run(made.akickoff())
+    assert result.raw == "done" and ran == []
+    assert "1234" not in str(given) and "not that one" in str(given[-1])
+
+
+@pytest.mark.parametrize("kickoff", ["kickoff", "akickoff"])
+def test_what_hooks_add_to_an_answer_is_in_the_next_request(tmp_path: Path, kickoff: str) -> None:
+    adds = says({"hookSpecificOutput": {"additionalContext": "mind the gap"}})
+    with hooked_sync(tmp_path, {"AfterModel": [{"hooks": [adds]}]}) as client:
+        made = crew(client, "plain", call("plain"), call("plain", path="b"), "done")
+        _ = made.kickoff() if kickoff == "kickoff" else asyncio.run(made.akickoff())
+    assert [str(it).count("mind the gap") for it in given] == [0, 1, 1]
+
+
+class Key(BaseModel):
+    name: str
+    key: str = "1234"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_hooks_see_what_the_model_gets(tmp_path: Path, refuses: bool) -> None:
+    hidden = {"decision": "block", "reason": "hidden"}
+    hides = says(hidden, """case "$given" in *1234*) ;; *) false;; esac""")
+    made = agent("plain", call("plain"), "done")
+
+    @tool("plain")
+    def act(path: str) -> Key:
+        """Acts."""
+        return Key(name="mine")
+
+    made.tools = [act]
+    with hooked_sync(tmp_path, {"AfterTool": [{"hooks": [hides]}]} if refuses else {}) as client:
+        with_hooks(made, client).kickoff("hi")
+    shown = str(given[-1])
+    assert ("1234" in shown) == (not refuses) and ("hidden" in shown) == refuses
+
+
+@both_forms
+@pytest.mark.parametrize("how", ["raises", "returns"])
+@pytest.mark.parametrize("policy", [ToolFailurePolicy.RAISE, ToolFailurePolicy.WARN])
+def test_a_failure_of_a_tool_means_what_it_does_without_hooks(
+    tmp_path: Path, policy: ToolFailurePolicy, how: str, native: bool
+) -> None:
+    made = agent("plain", call("plain", native), ended(native), native=native)
+
+    @tool("plain")
+    def act(path: str) -> Any:
+        """Acts."""
+        ran.append(path)
+        if how == "raises":
+            raise OSError("disk full")
+        return ToolFailure(message="disk full")
+
+    made.tools, made.tool_failure_policy = [act], policy
+    task = Task(description="hi", expected_output="x", agent=made)
+    with hooked_sync(tmp_path, {}) as client:
+        hooked = with_hooks(Crew(agents=[made], tasks=[task]), client)
+        if policy is ToolFailurePolicy.RAISE:
+            with pytest.raises(ToolExecutionFailedError, match="disk full"):
+                hooked.kickoff()
+        else:
+            assert hooked.kickoff().raw == "done" and "disk full" in str(given[-1])
+    assert ran == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"pth": "safe"}, "arguments that it does not have: pth"),
+        ({"path": []}, "failed with arguments that hooks changed"),
+    ],
+)
+def test_arguments_of_hooks_that_a_tool_does_not_take_are_said(
+    tmp_path: Path, changed: Any, problem: str
+) -> None:
+    problems: list[str] = []
+    hooks = {"BeforeTool": [group("", {"hookSpecificOutput": {"tool_input": changed}})]}
+    with hooked_sync(tmp_path, hooks, on_problem=problems.append) as client:
+        crew(client, "plain", call("plain"), "done").kickoff()
+    assert ran == [] and len([it for it in problems if problem in it]) == 1, problems
+
+
+def test_a_run_that_is_no_turn_says_so_once(tmp_path: Path) -> None:
+    problems: list[str] = []
+    with hooked_sync(tmp_path, HOOKS, on_problem=problems.append) as client:
+        made = crew(client, "plain", "one", "two", "three")
+        with sync.agent_turn(client, "hi"):
+            made.kickoff()
+        assert problems == []
+        made.kickoff()
+        made.kickoff()
+    assert len([it for it in problems if "this run is no turn" in it]) == 1

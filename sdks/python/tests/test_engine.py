@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, settings, tool
+from engine import BINARY, EXAMPLES, SHELL, child, listening, needs_engine, tool
 from scripted import run_async
 
 from hook_sdk import A3sClient, HookResponse, RegistrationError, RequestFailed
@@ -206,10 +206,10 @@ async def test_a_worker_that_declares_its_own_hooks(tmp_path: Path) -> None:
 async def test_a_server_that_nobody_named_is_said(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings(tmp_path, {})
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     (tmp_path / "hook").symlink_to(BINARY)
-    async with A3sClient(project=str(tmp_path)) as client:
+    async with A3sClient() as client:
         assert (await client.fire("BeforeTool", tool("ls"))).proceeds
     said = capfd.readouterr().err
     assert "so a private one was started" in said and "hook_sdk: the hook server says: " in said

@@ -362,6 +362,8 @@ async def test_a_server_is_started_where_there_is_none(tmp_path: Path) -> None:
         "        'correlationId': asked['correlationId']}), flush=True)\n"
     )
     server.chmod(0o755)
+    (tmp_path / ".hooks").mkdir()
+    (tmp_path / ".hooks/settings.json").write_text("{}")
     environment = {"PATH": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
     old = dict(os.environ)
     os.environ.clear()

@@ -14,16 +14,21 @@ from integration_hooks import (
     HOOKS,
     SAYING,
     SECRET,
+    WITHHOLDING,
     Told,
     approving,
     both_ways,
     group,
     hooked_sync,
+    says,
 )
 
 pytest.importorskip("langchain", reason="SKIPPED: langchain is not installed")
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.caches import InMemoryCache
+from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -356,3 +361,229 @@ def test_the_user_is_told_that_hooks_went_on_up_to_the_limit(tmp_path: Path, how
     with hooked_sync(tmp_path, hooks, on_problem=problems.append) as client:
         asks(agent(client, "plain", *[AIMessage("half")] * 20), "hi", how)
     assert "hooks had the agent go on 8 times: do the rest" in problems
+
+
+def run(made: Any, given: Any, how: str, config: Any = None, streams: bool = False) -> Any:
+    """Runs an agent, and returns its messages."""
+    if streams and how == "invoke":
+        return list(made.stream(given, config, stream_mode="messages"))
+    if streams:
+
+        async def read() -> list[Any]:
+            return [it async for it in made.astream(given, config, stream_mode="messages")]
+
+        return asyncio.run(read())
+    state = (
+        made.invoke(given, config) if how == "invoke" else asyncio.run(made.ainvoke(given, config))
+    )
+    return state["messages"]
+
+
+def prompt(text: str) -> dict[str, Any]:
+    return {"messages": [HumanMessage(text)]}
+
+
+@pytest.fixture
+def cached() -> Iterator[None]:
+    set_llm_cache(InMemoryCache())
+    yield
+    set_llm_cache(None)
+
+
+@both
+@pytest.mark.usefixtures("cached")
+def test_the_cache_of_the_library_holds_no_answer_past_hooks(tmp_path: Path, how: str) -> None:
+    hooks, shown = without_turns(), []
+    for number, told in enumerate(({}, hooks)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with hooked_sync(folder, told) as client:
+            model = Scripted(answers=[AIMessage("it is 1234")])
+            made = create_agent(model, [], middleware=[HookMiddleware(client)])
+            shown.append(run(made, prompt("?"), how))
+    assert [it[-1].text for it in shown] == ["it is 1234", "it is [redacted]"]
+
+
+@both
+def test_two_middlewares_are_both_asked(tmp_path: Path, how: str) -> None:
+    class Another(HookMiddleware):
+        """Has a name of its own, as the library wants it."""
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    answers = [AIMessage("your key is 1234")]
+    for first in (True, False):
+        given.clear()
+        with hooked_sync(one, {}) as plain, hooked_sync(two, without_turns()) as hooked:
+            clients = (hooked, plain) if first else (plain, hooked)
+            both = [Another(clients[0]), HookMiddleware(clients[1])]
+            made = create_agent(Scripted(answers=list(answers)), [], middleware=both)
+            messages = run(made, prompt(SECRET), how)
+        assert [it.content for it in given[0]] == ["my key is [redacted]"]
+        assert messages[-1].content == "your key is [redacted]"
+
+
+@both
+@pytest.mark.parametrize("withholds", WITHHOLDING)
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_tool_that_hooks_withhold_is_not_run(
+    tmp_path: Path, withholds: str, streams: bool, how: str
+) -> None:
+    with hooked_sync(tmp_path, WITHHOLDING[withholds]) as client:
+        made = agent(client, "plain", call("plain"), AIMessage("done"))
+        with pytest.raises(HookStopped, match="calls plain, which hooks withhold"):
+            run(made, prompt("hi"), how, streams=streams)
+    assert ran == []
+
+
+FORMS: dict[str, Any] = {
+    "list": [ToolMessage("it is 1234", tool_call_id="c-act")],
+    "command": Command(update={"messages": [ToolMessage("it is 1234", tool_call_id="c-act")]}),
+    "both": [
+        ToolMessage("it is", tool_call_id="c-act"),
+        Command(update={"messages": [HumanMessage("1234")]}),
+    ],
+}
+
+
+@both
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("what", ["refuse", "add", "leave"])
+def test_hooks_see_what_the_model_gets(tmp_path: Path, form: str, what: str, how: str) -> None:
+    @make_tool("act")
+    def act(path: str) -> Any:
+        """Acts."""
+        return FORMS[form]
+
+    adds = {"hookSpecificOutput": {"additionalContext": "mind the gap"}}
+    answer = {"decision": "block", "reason": "hidden"} if what == "refuse" else adds
+    if what == "leave":
+        answer = {}
+    seen = says(answer, """case "$given" in *1234*) ;; *) false;; esac""")
+    model = Scripted(answers=[call("act"), AIMessage("done")])
+    given.clear()
+    with hooked_sync(tmp_path, {"AfterTool": [{"hooks": [seen]}]}) as client:
+        run(create_agent(model, [act], middleware=[HookMiddleware(client)]), prompt("hi"), how)
+    texts = "|".join(it.text for it in given[-1])
+    assert ("1234" in texts) == (what != "refuse")
+    assert ("hidden" in texts) == (what == "refuse") and ("mind the gap" in texts) == (
+        what == "add"
+    )
+
+
+REFUSING: dict[str, Any] = {
+    "BeforeAgent": [
+        {
+            "hooks": [
+                says(
+                    {"decision": "block", "reason": "no keys"},
+                    """case "$given" in *1234*) ;; *) false;; esac""",
+                )
+            ]
+        }
+    ]
+}
+
+
+@both
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_refused_prompt_does_not_stay_in_the_thread(
+    tmp_path: Path, keeps: bool, how: str
+) -> None:
+    given.clear()
+    config: Any = {"configurable": {"thread_id": "1"}}
+    with hooked_sync(tmp_path, REFUSING) as client:
+        made = create_agent(
+            Scripted(answers=[AIMessage("one"), AIMessage("two")]),
+            [],
+            middleware=[HookMiddleware(client)],
+            checkpointer=InMemorySaver() if keeps else None,
+        )
+        run(made, prompt("first"), how, config)
+        for text in (SECRET, None) if keeps else (SECRET,):
+            with pytest.raises(HookStopped, match="no keys"):
+                run(made, prompt(text) if text else None, how, config)
+        assert len(given) == 1
+        run(made, prompt("hello"), how, config)
+    assert len(given) == 2 and "1234" not in str(given)
+    assert [it.text for it in given[1]] == (["first", "one", "hello"] if keeps else ["hello"])
+
+
+@both
+@pytest.mark.parametrize("streams", [True, False])
+def test_what_hooks_add_to_an_answer_is_in_the_next_request(
+    tmp_path: Path, streams: bool, how: str
+) -> None:
+    adds = says({"hookSpecificOutput": {"additionalContext": "mind the gap"}})
+    answers = [call("plain"), call("plain"), AIMessage("done")]
+    with hooked_sync(tmp_path, {"AfterModel": [{"hooks": [adds]}]}) as client:
+        run(agent(client, "plain", *answers), prompt("hi"), how, streams=streams)
+    assert [str([it.text for it in each]).count("mind the gap") for each in given] == [0, 1, 1]
+
+
+@both
+def test_what_hooks_add_to_a_failure_leaves_it_one(tmp_path: Path, how: str) -> None:
+    @make_tool("act")
+    def act(path: str) -> str:
+        """Acts."""
+        raise ValueError("disk full")
+
+    adds = {"hookSpecificOutput": {"additionalContext": "mind the gap"}}
+    for hooks, text in (
+        ({"ToolError": [group("", adds)]}, None),
+        ({"AfterTool": [group("", {"decision": "block", "reason": "hidden"})]}, "hidden"),
+    ):
+        model = Scripted(answers=[call("act"), AIMessage("done")])
+        with hooked_sync(tmp_path, hooks) as client:
+            made = create_agent(model, [act], middleware=[HookMiddleware(client)])
+            if text is None:
+                with pytest.raises(ValueError, match="disk full") as raised:
+                    run(made, prompt("hi"), how)
+                assert raised.value.__notes__[0] == "mind the gap"  # type: ignore[attr-defined]
+            else:
+                messages = run(made, prompt("hi"), how)
+                assert [it.text for it in messages if isinstance(it, ToolMessage)] == [text]
+
+
+@both
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"pth": "safe"}, "arguments that it does not have: pth"),
+        ({"path": []}, "failed with arguments that hooks changed"),
+    ],
+)
+def test_arguments_of_hooks_that_a_tool_does_not_take_are_said(
+    tmp_path: Path, changed: Any, problem: str, how: str
+) -> None:
+    problems: list[str] = []
+    hooks = {"BeforeTool": [group("", {"hookSpecificOutput": {"tool_input": changed}})]}
+    with hooked_sync(tmp_path, hooks, on_problem=problems.append) as client:
+        messages = run(agent(client, "plain", call("plain"), AIMessage("x")), prompt("hi"), how)
+    answer = next(it for it in messages if isinstance(it, ToolMessage))
+    assert ran == [] and answer.status == "error"
+    assert len([it for it in problems if problem in it]) == 1
+
+
+def test_the_model_of_another_middleware_may_have_the_hooks(tmp_path: Path) -> None:
+    given.clear()
+    with hooked_sync(tmp_path, without_turns()) as client:
+        hooks = HookMiddleware(client)
+        model = Scripted(answers=[AIMessage("summary"), AIMessage("done")])
+        summary = SummarizationMiddleware(
+            hooks.model(model), trigger=("messages", 2), keep=("messages", 1)
+        )
+        made = create_agent(model, [], middleware=[summary, hooks])
+        made.invoke({"messages": [HumanMessage(SECRET), AIMessage("a"), HumanMessage("b")]})
+    assert len(given) == 2 and "1234" not in str(given) and "[redacted]" in str(given[0])
+
+
+def test_a_tool_that_the_models_provider_runs_is_said(tmp_path: Path) -> None:
+    problems: list[str] = []
+    with hooked_sync(tmp_path, {}, on_problem=problems.append) as client:
+        model = Scripted(answers=[AIMessage("one"), AIMessage("two")])
+        made = create_agent(model, [{"type": "web_search"}], middleware=[HookMiddleware(client)])
+        for _ in range(2):
+            made.invoke(prompt("hi"))
+    assert len([it for it in problems if "provider runs web_search itself" in it]) == 1

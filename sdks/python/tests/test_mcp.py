@@ -123,6 +123,7 @@ async def test_the_user_is_told_once_of_a_private_server(
 ) -> None:
     monkeypatch.setenv("HOOK_BINARY", BINARY)
     (tmp_path / ".hooks").mkdir()
+    (tmp_path / ".hooks/settings.json").write_text("{}")
     problems: list[str] = []
     async with HookClient(project=tmp_path, on_problem=problems.append) as client:
         async with session(client, "plain") as made:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine import needs_engine
-from integration_hooks import ADDING, SAYING, SECRET, Told, approving, both_ways, hooked, says
+from integration_hooks import (
+    ADDING,
+    SAYING,
+    SECRET,
+    WITHHOLDING,
+    Told,
+    approving,
+    both_ways,
+    group,
+    hooked,
+    says,
+)
 from scripted import run_async
 
 pytest.importorskip("agents", reason="SKIPPED: openai-agents is not installed")
@@ -19,8 +32,11 @@ from agents import (
     RunConfig,
     Runner,
     SQLiteSession,
+    ToolOutputImage,
+    ToolOutputText,
     WebSearchTool,
     function_tool,
+    handoff,
     set_tracing_disabled,
 )
 from agents.items import ModelResponse
@@ -36,7 +52,7 @@ from openai.types.responses import (
     ResponseStreamEvent,
 )
 
-from hook_sdk import HookError, HookStopped
+from hook_sdk import HookError, HookStopped, agent_turn
 from hook_sdk.integrations.openai_agents import RunStopped, _Hooks, run, with_hooks
 
 pytestmark = [
@@ -68,7 +84,10 @@ class Scripted(Model):
         self.given: list[Any] = []
         self.named: list[Any] = []
 
-    async def get_response(self, instructions: Any, input: Any, *rest: Any, **named: Any) -> Any:
+    async def get_response(
+        self, system_instructions: Any, input: Any, *rest: Any, **named: Any
+    ) -> Any:
+        instructions = system_instructions
         self.given.append([instructions, *input] if instructions else input)
         self.named.append(named)
         return ModelResponse(output=[self.answers.pop(0)], usage=Usage(), response_id="r")
@@ -76,7 +95,8 @@ class Scripted(Model):
     async def stream_response(self, instructions: Any, input: Any, *rest: Any, **named: Any) -> Any:
         self.given.append(input)
         answer = self.answers.pop(0)
-        for number, text in enumerate(answer.content[0].text.split("|")):
+        texts = answer.content[0].text.split("|") if answer.type == "message" else []
+        for number, text in enumerate(texts):
             event = {
                 "type": "response.output_text.delta",
                 "delta": text,
@@ -87,8 +107,7 @@ class Scripted(Model):
                 "logprobs": [],
             }
             yield construct_type(type_=ResponseStreamEvent, value=event)
-        text = answer.content[0].text.replace("|", "")
-        output = [message(text).model_dump()]
+        output = [answer.model_dump() if not texts else message("".join(texts)).model_dump()]
         response = {"id": "r", "object": "response", "status": "completed", "output": output}
         event = {"type": "response.completed", "sequence_number": 9, "response": response}
         yield construct_type(type_=ResponseStreamEvent, value=event)
@@ -484,13 +503,18 @@ async def test_the_user_is_told_what_hooks_say_in_a_stream(tmp_path: Path, has_o
     told, model = Told(has_own), Scripted(message("d|one"))
     async with hooked(tmp_path, SAYING, on_problem=told.problems.append) as client:
         made = with_hooks(client, agent("plain", model), **told.options)
-        result = Runner.run_streamed(made, "hi")
-        assert [event async for event in result.stream_events()]
+        async with agent_turn(client, "hi"):
+            result = Runner.run_streamed(made, "hi")
+            assert [event async for event in result.stream_events()]
     told.check("BeforeModel")
 
 
 class Files(MCPServer):
     name = "files"
+
+    def __init__(self, tool: str = "plain") -> None:
+        super().__init__()
+        self.tool = tool
 
     async def connect(self) -> None: ...
 
@@ -498,7 +522,7 @@ class Files(MCPServer):
 
     async def list_tools(self, *_: Any, **named: Any) -> Any:
         schema = {"type": "object", "properties": {"path": {"type": "string"}}}
-        return [Tool.model_validate({"name": "plain", "inputSchema": schema})]
+        return [Tool.model_validate({"name": self.tool, "inputSchema": schema})]
 
     async def list_prompts(self) -> Any: ...
 
@@ -520,3 +544,311 @@ async def test_the_user_is_told_what_hooks_say_of_an_mcp_tool(
         await run(client, with_hooks(client, made, **told.options), "hi")
     told.check(*TOLD)
     assert "did a" in str(model.given[1])
+
+
+@pytest.mark.parametrize("what", ["tool", "model", "handoff", "handoff()", "server", "clone"])
+@run_async
+async def test_what_comes_after_the_hooks_has_them_too(tmp_path: Path, what: str) -> None:
+    ran.clear()
+    model = Scripted(call("transfer_to_b", "{}"), call("refused"), message("done"))
+    other = Agent(name="b", tools=[tool("refused")], model=model)
+    async with hooked(tmp_path) as client:
+        made = with_hooks(client, Agent(name="a", model=model))
+        if what == "handoff":
+            made.handoffs.append(other)
+        elif what == "handoff()":
+            made.handoffs = [handoff(other)]
+        else:
+            del model.answers[0]
+        if what == "tool":
+            made.tools.append(tool("refused"))
+        elif what == "clone":
+            tools = [tool("refused")]
+            made = made.clone(tools=tools)
+            assert not hasattr(tools[0], "_hooks")  # The list of the program stays its own.
+        elif what == "model":
+            made.model = Scripted()
+            made.tools = [tool("refused")]
+            made.model = model
+        elif what == "server":
+            made.mcp_servers.append(Files("refused"))
+        result = await Runner.run(made, SECRET)
+        with pytest.raises(TypeError, match="web_search"):
+            made.tools.append(WebSearchTool())
+            await Runner.run(made, "hi")
+    assert result.final_output == "done" and ran == []
+    assert "1234" not in str(model.given) and "not that one" in str(model.given)
+
+
+@run_async
+async def test_two_copies_of_the_package_leave_each_others_hooks(tmp_path: Path) -> None:
+    model = Scripted(message("your key is 1234"))
+    async with hooked(tmp_path) as client:
+        guarded = with_hooks(client, agent("plain", Scripted()))
+        mine = {name: it for name, it in sys.modules.items() if name.startswith("hook_sdk")}
+        for name in mine:
+            del sys.modules[name]
+        try:
+            other = importlib.import_module("hook_sdk.integrations.openai_agents")
+            assert other.with_hooks is not with_hooks
+            other.with_hooks(other.HookClient(command=["true"]), Agent(name="a", model="x"))
+        finally:
+            sys.modules.update(mine)
+        config = RunConfig(model=model)
+        result = await Runner.run(guarded, SECRET, run_config=config)
+    assert "1234" not in str(model.given) and result.final_output == "your key is [redacted]"
+
+
+@pytest.mark.parametrize("how", WITHHOLDING)
+@pytest.mark.parametrize("called", ["plain", "transfer_to_b"])
+@run_async
+async def test_a_tool_that_hooks_withhold_is_not_run(tmp_path: Path, how: str, called: str) -> None:
+    ran.clear()
+    made = agent("plain", Scripted(call(called), message("done")))
+    made.handoffs = [Agent(name="b", model=Scripted(message("handed off")))]
+    async with hooked(tmp_path, WITHHOLDING[how]) as client:
+        with pytest.raises(RunStopped, match=f"calls {called}, which hooks withhold"):
+            await Runner.run(with_hooks(client, made), "hi")
+    assert ran == []
+
+
+SEEN = """python3 -I -S -c '
+import json, sys
+given = json.load(sys.stdin)
+open("{log}", "a").write(json.dumps(given.get("tool_response", given)) + "\\n")'"""
+
+
+def seeing(log: Path, event: str, **more: Any) -> dict[str, Any]:
+    command = {"type": "command", "command": SEEN.replace("{log}", str(log))}
+    return {**more, event: [{"hooks": [command]}, *more.get(event, [])]}
+
+
+class Halt(BaseException):
+    """The end of a program."""
+
+
+@pytest.mark.parametrize("kind", [OSError, Halt])
+@pytest.mark.parametrize("policy", ["default", "own", "none", "raw"])
+@pytest.mark.parametrize("adds", [False, True])
+@run_async
+async def test_a_tool_that_raises_does_what_the_library_does(
+    tmp_path: Path, kind: type[BaseException], policy: str, adds: bool
+) -> None:
+    error = kind("disk full")
+
+    async def act(path: str) -> str:
+        """Acts."""
+        raise error
+
+    async def raw(context: Any, arguments: str) -> str:
+        raise error
+
+    own: Any = {"own": {"failure_error_function": lambda _, it: f"own: {it}"}}
+    own["none"] = {"failure_error_function": None}
+    made: Any = function_tool(act, name_override="plain", **own.get(policy, {}))
+    if policy == "raw":
+        made = FunctionTool("plain", "Acts.", {"type": "object", "properties": {}}, raw)
+    model = Scripted(call("plain"), message("done"))
+    log = tmp_path / "log"
+    context = {"ToolError": [group("plain", {"hookSpecificOutput": {"additionalContext": "mind"}})]}
+    async with hooked(tmp_path, seeing(log, "ToolError", **context if adds else {})) as client:
+        guarded = with_hooks(client, Agent(name="a", tools=[made], model=model))
+        if policy in ("none", "raw") or kind is Halt:
+            with pytest.raises(Exception if kind is OSError else Halt, match="full") as raised:
+                await Runner.run(guarded, "hi")
+            notes = getattr(raised.value.__cause__ or raised.value, "__notes__", [])
+            assert [it for it in notes if "mind" in it] == (["mind"] if adds else [])
+        else:
+            await Runner.run(guarded, "hi")
+            text = "own: disk full" if policy == "own" else "An error occurred"
+            output = model.given[1][-1]["output"]
+            assert output.startswith(text) and ("mind" in output) == adds
+    assert str(error) in log.read_text()
+
+
+@run_async
+async def test_hooks_have_a_tool_that_failed_run_again(tmp_path: Path) -> None:
+    tries: list[int] = []
+
+    @function_tool
+    def plain(path: str) -> str:
+        """Acts."""
+        tries.append(1)
+        if len(tries) == 1:
+            raise OSError("not yet")
+        return "did it"
+
+    again = {"ToolError": [group("", {"decision": "retry", "retryAfterMs": 0})]}
+    model = Scripted(call("plain"), message("done"))
+    async with hooked(tmp_path, again) as client:
+        await Runner.run(with_hooks(client, Agent(name="a", tools=[plain], model=model)), "hi")
+    assert len(tries) == 2 and model.given[1][-1]["output"] == "did it"
+
+
+class Shown:
+    def __str__(self) -> str:
+        return "shown 1234"
+
+
+PICTURE = ToolOutputImage(image_url="http://127.0.0.1/a.png")
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ({"secret": 1234}, "{'secret': 1234}"),
+        (None, "None"),
+        ([Shown], str([Shown])),
+        (Shown(), "shown 1234"),
+        (ToolOutputText(text="1234"), [{"type": "input_text", "text": "1234"}]),
+    ],
+)
+@run_async
+async def test_hooks_see_what_the_model_gets(tmp_path: Path, value: Any, form: Any) -> None:
+    made = function_tool(lambda: value, name_override="plain", description_override="Acts.")
+    model = Scripted(call("plain", "{}"), message("done"))
+    log = tmp_path / "log"
+    async with hooked(tmp_path, seeing(log, "AfterTool")) as client:
+        await Runner.run(with_hooks(client, Agent(name="a", tools=[made], model=model)), "hi")
+    assert model.given[1][-1]["output"] == form
+    shown = form if isinstance(form, str) else form[0]["text"]
+    assert shown.replace('"', '\\"') in log.read_text()
+
+
+@run_async
+async def test_a_picture_stays_where_hooks_add_to_it(tmp_path: Path) -> None:
+    made = function_tool(
+        lambda: [ToolOutputText(text="a"), PICTURE],
+        name_override="context",
+        description_override="Acts.",
+    )
+    model = Scripted(call("context", "{}"), message("done"))
+    async with hooked(tmp_path) as client:
+        await Runner.run(with_hooks(client, Agent(name="a", tools=[made], model=model)), "hi")
+    output = model.given[1][-1]["output"]
+    assert "mind the gap" in str(output) and [it["type"] for it in output].count("input_image") == 1
+
+
+@run_async
+async def test_a_tool_changes_nothing_of_what_hooks_have_seen(tmp_path: Path) -> None:
+    log: list[str] = ["a"]
+    made = function_tool(lambda: log, name_override="plain", description_override="Acts.")
+
+    async def grow(params: Any) -> bool:
+        log.append("1234")
+        return True
+
+    asks = {"AfterTool": [group("", {"decision": "ask", "reason": "sure?"})]}
+    model = Scripted(call("plain", "{}"), message("done"))
+    async with hooked(tmp_path, asks, host_services={"user.approve": grow}) as client:
+        await Runner.run(with_hooks(client, Agent(name="a", tools=[made], model=model)), "hi")
+    assert log == ["a", "1234"] and model.given[1][-1]["output"] == "['a']"
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"pth": "safe"}, "arguments that it does not have: pth"),
+        ({"path": []}, "failed with arguments that hooks changed"),
+    ],
+)
+@run_async
+async def test_arguments_of_hooks_that_a_tool_does_not_take_are_said(
+    tmp_path: Path, changed: Any, problem: str
+) -> None:
+    ran.clear()
+    problems: list[str] = []
+    hooks = {"BeforeTool": [group("", {"hookSpecificOutput": {"tool_input": changed}})]}
+    model = Scripted(call("plain"), message("done"))
+    async with hooked(tmp_path, hooks, on_problem=problems.append) as client:
+        await Runner.run(with_hooks(client, agent("plain", model)), "hi")
+    assert ran == [] and [it for it in problems if problem in it]
+
+
+@pytest.mark.parametrize("how", ["run", "run_streamed"])
+@run_async
+async def test_what_hooks_add_to_an_answer_is_in_the_next_request(tmp_path: Path, how: str) -> None:
+    once = says({"hookSpecificOutput": {"additionalContext": "mind the gap"}})
+    model = Scripted(call("plain"), call("plain"), message("done"))
+    async with hooked(tmp_path, {"AfterModel": [{"hooks": [once]}]}) as client:
+        guarded = with_hooks(client, agent("plain", model))
+        if how == "run":
+            await run(client, guarded, "hi")
+        else:
+            result = Runner.run_streamed(guarded, "hi")
+            assert [event async for event in result.stream_events()]
+    counts = [str(given).count("mind the gap") for given in model.given]
+    assert counts == [0, 1, 1]
+
+
+class Bound(FunctionTool):
+    """A tool of a class of its own, as those of a SandboxAgent are."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+        super().__init__("plain", "Acts.", schema, self._invoke, strict_json_schema=False)
+
+    async def _invoke(self, context: Any, arguments: str) -> str:
+        ran.append(self.folder)
+        return "did it"
+
+
+@run_async
+async def test_a_tool_of_a_class_of_its_own(tmp_path: Path) -> None:
+    ran.clear()
+    model = Scripted(call("plain"), message("done"))
+    async with hooked(tmp_path) as client:
+        await Runner.run(with_hooks(client, Agent(name="a", tools=[Bound("f")], model=model)), "hi")
+    assert ran == ["f"] and model.given[1][-1]["output"] == "did it"
+
+
+@run_async
+async def test_a_policy_for_approvals_is_asked_as_without_hooks(tmp_path: Path) -> None:
+    """Of arguments that the tool would change, the library does not ask it at all."""
+
+    async def never(*_: Any) -> bool:
+        return False
+
+    @function_tool(needs_approval=never)
+    def plain(path: str, force: bool = False) -> str:
+        """Acts."""
+        return "did it"
+
+    for has_hooks in (False, True):
+        model = Scripted(call("plain", '{"path": "a"}'), message("done"))
+        made = Agent(name="a", tools=[plain], model=model)
+        async with hooked(tmp_path) as client:
+            result = await Runner.run(with_hooks(client, made) if has_hooks else made, "hi")
+        assert len(result.interruptions) == 1
+
+
+@run_async
+async def test_fields_of_one_name_never_reach_a_tool(tmp_path: Path) -> None:
+    ran.clear()
+    model = Scripted(call("plain", '{"path": "/etc", "path": "a"}'), message("done"))
+    async with hooked(tmp_path) as client:
+        await Runner.run(with_hooks(client, agent("plain", model)), "hi")
+    assert ran == [] and "error occurred" in model.given[1][-1]["output"]
+
+
+@run_async
+async def test_a_run_that_is_no_turn_says_so_once(tmp_path: Path) -> None:
+    problems: list[str] = []
+    async with hooked(tmp_path, on_problem=problems.append) as client:
+        for _ in range(2):
+            await Runner.run(with_hooks(client, agent("plain", Scripted(message("a")))), "hi")
+        assert len([it for it in problems if "this run is no turn" in it]) == 1
+        problems.clear()
+    async with hooked(tmp_path, {}, on_problem=problems.append) as client:
+        await run(client, with_hooks(client, agent("plain", Scripted(message("a")))), "hi")
+    assert problems == []
+
+
+@run_async
+async def test_what_is_no_agent_is_refused(tmp_path: Path) -> None:
+    from agents.realtime import RealtimeAgent
+
+    async with hooked(tmp_path) as client:
+        with pytest.raises(TypeError, match="not a RealtimeAgent"):
+            with_hooks(client, RealtimeAgent(name="a"))  # type: ignore[arg-type]

@@ -110,3 +110,15 @@ async def test_a_callback_for_problems_that_raises_ends_nothing(
                 await client.connect()
     said = capfd.readouterr().err
     assert "no hook server at /no/such/socket" in said and "the callback's own" in said
+
+
+@run_async
+async def test_a_state_of_the_settings_is_told_once_and_a_failure_each_time() -> None:
+    async with scripted() as (client, _, problems):
+        for _ in range(2):
+            client._session.report_warnings(["3 hooks are not trusted", "hook guard: it failed"])
+        assert problems == [
+            "3 hooks are not trusted",
+            "hook guard: it failed",
+            "hook guard: it failed",
+        ]

@@ -184,3 +184,27 @@ async def test_a_program_whose_guard_is_refused_ends_with_that(
         goes_on.terminate()
         _, said = await goes_on.communicate()
         assert goes_on.returncode == 0 and b"matcher.kind" in said
+
+
+@run_async
+async def test_a_project_that_is_named_must_have_hooks(project: Path) -> None:
+    (project / ".hooks/settings.json").unlink()
+    async with HookClient(project=project, on_problem=lambda _: None) as client:
+        for _ in range(2):
+            with pytest.raises(HookConnectionError, match=r"no hooks in \.hooks of .*hook init"):
+                await fires(client)
+        (project / ".hooks/settings.json").write_text("{}")
+        assert (await fires(client)).proceeds
+
+
+@run_async
+async def test_that_no_project_was_found_is_said(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, times in ((project, 0), (tmp_path, 1)):
+        monkeypatch.chdir(folder)
+        problems: list[str] = []
+        async with HookClient(on_problem=problems.append) as client:
+            assert (await fires(client)).proceeds
+        said = [it for it in problems if "no hooks in .hooks" in it]
+        assert len(said) == times and all("HookClient(project=…)" in it for it in said), problems

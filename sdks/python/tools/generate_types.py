@@ -128,12 +128,10 @@ def events_of(schemas: dict[str, Any]) -> list[str]:
 
 
 def a3s_events() -> list[str]:
-    """The names of A3S's events, from the table of `events.py`."""
-    for node in ast.parse((PACKAGE / "events.py").read_text()).body:
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_A3S":
-            assert isinstance(node.value, ast.Dict)
-            return [str(key.value) for key in node.value.keys if isinstance(key, ast.Constant)]
-    raise SystemExit("events.py has no table _A3S")
+    """The names of A3S's events, from the classes of `events.py`."""
+    nodes = ast.parse((PACKAGE / "events.py").read_text()).body
+    names = [it.name for it in nodes if isinstance(it, ast.ClassDef) and it.name.endswith("Event")]
+    return [it[: -len("Event")] for it in names if not it.startswith(("_", "A3s", "Custom"))]
 
 
 def types(schemas: dict[str, Any]) -> str:

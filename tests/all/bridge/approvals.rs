@@ -50,7 +50,7 @@ fn of_user(language: &str, event: &str, printed: &str) -> Project {
 }
 
 fn settings(language: &str, event: &str, printed: &str) -> String {
-    let hook = json!({"type": "command", "command": format!("printf '%s' '{printed}'")});
+    let hook = json!({"type": "command", "command": format!("echo '{printed}'")});
     let mut group = json!({"hooks": [hook]});
     if language != "native" {
         group["language"] = json!(language);

@@ -75,6 +75,79 @@ fn reason(finished: &Finished) -> String {
     reason.as_str().unwrap_or_default().to_owned()
 }
 
+/// A guard that takes down each of its runs, and refuses once it may.
+fn counting(project: &Project) {
+    write(
+        project,
+        &json!({"type": "command", "command":
+        "echo 1 >> \"$HOME/runs\"; until [ -e \"$HOME/go\" ]; do sleep 0.01; done; echo no >&2; exit 2"}),
+    );
+}
+
+/// Asks about a call of a tool with an id, as an agent does that reads two files with an entry.
+fn asking(project: &Project, id: &str) -> Child {
+    let said = json!({"session_id": "s", "transcript_path": "", "cwd": project.path(),
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": id});
+    let mut command = project.command(hook_binary());
+    command.args(["bridge", "claude"]).env("HOOK_LOG", "hook::bridge=debug");
+    let piped = || Stdio::piped();
+    let mut process = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    process.stdin.take().unwrap().write_all(said.to_string().as_bytes()).unwrap();
+    process
+}
+
+/// Returns once a process waits for the answer of another one.
+fn await_waiting(process: &mut Child) {
+    let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("another process answers the same call")));
+    std::thread::spawn(move || lines.for_each(drop));
+}
+
+fn await_runs(project: &Project, count: usize) {
+    let runs = || std::fs::read_to_string(project.home().join("runs")).unwrap_or_default();
+    while runs().lines().count() < count {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(runs().lines().count(), count);
+}
+
+fn refused(process: Child) -> bool {
+    let output = process.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    answer["hookSpecificOutput"]["permissionDecisionReason"] == "no"
+}
+
+#[test]
+fn hooks_run_once_for_a_call_about_which_two_processes_are_asked() {
+    let project = Project::new();
+    counting(&project);
+    let first = asking(&project, "toolu_1");
+    await_runs(&project, 1);
+    let mut second = asking(&project, "toolu_1");
+    await_waiting(&mut second);
+    // Another call is none of theirs.
+    let other = asking(&project, "toolu_2");
+    await_runs(&project, 2);
+    std::fs::write(project.home().join("go"), "").unwrap();
+    assert!(refused(first) && refused(second) && refused(other));
+    await_runs(&project, 2);
+}
+
+#[test]
+fn a_process_that_is_killed_loses_no_denial_of_another_one() {
+    let project = Project::new();
+    counting(&project);
+    let mut first = asking(&project, "toolu_1");
+    await_runs(&project, 1);
+    let mut second = asking(&project, "toolu_1");
+    await_waiting(&mut second);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    await_runs(&project, 2);
+    std::fs::write(project.home().join("go"), "").unwrap();
+    assert!(refused(second));
+}
+
 /// The agent may act on the first of two values, and a guard would be told of the last.
 #[test]
 fn what_an_agent_says_twice_is_refused_where_there_is_a_guard() {

@@ -153,7 +153,7 @@ fn a_file_that_is_no_settings_file_is_a_problem_like_others() {
     2 |   "hooks": {,}
       |             ^
       |
-      = help: fix the JSON here; comments and trailing commas are allowed
+      = help: fix the syntax here; JSON may have comments and trailing commas
 
     error[unreadable-file]: failed to read the settings file: No such file or directory (os error 2); none of its hooks run
     --> absent.json
@@ -700,20 +700,26 @@ fn each_rule_finds_its_problem_and_marks_it() {
     // Of what is found beside settings.
     let project = Project::new();
     project.write(".hooks/pre/README", "");
+    project.write(".hooks/post/sub/README", "");
+    project.write(".hooks/rules/sub/README", "");
     let module = r#"{"type":"module","path":"m.mjs"}"#;
     let text = format!(r#"{{"hooks":{{"*":[{{"hooks":[{module},{module}]}}]}}}}"#);
     let path = project.write(".hooks/settings.json", &text);
     project.write("m.mjs", "");
     let source = SettingsSource::optional(HookSource::Project, path);
+    let mut unused = Vec::new();
     for problem in &check(&[source], &CheckContext::default())[0].file.diagnostics {
         match problem.rule {
-            Rule::UnusedFile => assert!(problem.location.to_string().ends_with("pre/README")),
+            Rule::UnusedFile => unused.push(problem.location.to_string()),
             _ => {
                 let marked = &text[problem.location.column - 1..problem.location.end_column - 1];
                 assert_eq!((problem.rule, marked), (Rule::RepeatedModule, module));
             }
         }
         seen.insert(problem.rule);
+    }
+    for path in ["pre/README", "post/sub", "rules/sub"] {
+        assert!(unused.iter().any(|location| location.ends_with(path)), "{path}: {unused:?}");
     }
     // Of what the host lacks.
     let nowhere = CheckContext { lacks_fleets: true, ..CheckContext::default() };

@@ -199,3 +199,59 @@ fn comments_of_either_file_are_no_obstacle_and_ours_stay() {
     assert!(settings.starts_with("{ // ours\n  \"hooks\": {\n"), "{settings}");
     assert!(settings.ends_with("  }, /* all */\n}\n"), "{settings}");
 }
+
+#[test]
+fn hooks_of_every_form_and_syntax_are_imported() {
+    let hook = json!({"type": "command", "command": "exit 2"});
+    let group = json!([{"hooks": [hook]}]);
+    let said = r#"echo '{"decision": "deny", "reason": "no"}'"#;
+    let says = json!([{"hooks": [{"type": "command", "command": said}]}]);
+    let in_groups = json!({"hooks": {"PreToolUse": group}}).to_string();
+    for (agent, path, text) in [
+        ("droid", ".factory/hooks.json", json!({"PreToolUse": group}).to_string()),
+        ("droid", ".factory/settings.json", in_groups),
+        (
+            "antigravity",
+            ".gemini/config/hooks.json",
+            json!({"a": {"PreToolUse": says}}).to_string(),
+        ),
+        (
+            "kimi",
+            ".kimi-code/config.toml",
+            "[[hooks]]\nevent = \"PreToolUse\"\ncommand = \"exit 2\"".into(),
+        ),
+        (
+            "kiro",
+            ".kiro/hooks/a.json",
+            json!({"version": "v1",
+            "hooks": [{"trigger": "PreToolUse", "action": hook}]})
+            .to_string(),
+        ),
+        (
+            "vibe",
+            ".vibe/hooks.toml",
+            "[[hooks]]\ntype = \"pre_tool\"\ncommand = \"exit 1\"\nstrict = true".into(),
+        ),
+        (
+            "hermes",
+            ".hermes/config.yaml",
+            r#"hooks: {pre_tool_call: [{command: "echo '{\"decision\": \"block\"}'"}]}"#.into(),
+        ),
+    ] {
+        let project = Project::new();
+        of_user(&project, path, &text);
+        let imported = run(&project, &["import", agent]);
+        assert!(imported.stdout.contains("imported 1 hook of"), "{agent}: {imported:?}");
+        assert!(!imported.stdout.contains("lost"), "{agent}: {imported:?}");
+        let checked = run(&project, &["check"]);
+        assert_eq!(checked.status, 0, "{agent}: {checked:?}");
+        let fired = run(&project, &SHELL);
+        assert_eq!(fired.status, 2, "{agent}: {fired:?}");
+        let again = run(&project, &["import", agent]);
+        assert!(again.stdout.contains("1 hook there already"), "{agent}: {again:?}");
+    }
+    let project = Project::new();
+    of_user(&project, ".hermes/config.yaml", "hooks:\n  - ]\n");
+    let broken = run(&project, &["import", "hermes"]);
+    assert!(broken.stdout.contains(".hermes/config.yaml:2: not YAML"), "{broken:?}");
+}

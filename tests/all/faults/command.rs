@@ -234,6 +234,31 @@ fn fault_44_a_verdict_keeps_its_code_whatever_becomes_of_its_words() {
 }
 
 #[test]
+fn fault_44_the_bridge_refuses_by_its_code_where_nobody_can_read_its_answer() {
+    let project = Project::new();
+    let file = project.home().join(".config/hooks/settings.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let said = |command: &str, bash: &str, event: &str| {
+        let hooks = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command",
+            "command": command, "failBehavior": "block"}]}]}});
+        std::fs::write(&file, hooks.to_string()).unwrap();
+        let input = json!({"session_id": "s", "transcript_path": "/t", "cwd": project.path(),
+            "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        let bridge = &mut in_shell(&project, bash, &["bridge", "claude"]);
+        ended_with_input(bridge, input.to_string().as_bytes())
+    };
+    for bash in ["exec >&-", "exec 1</dev/null", "exec >/dev/null", "exec >/dev/full"] {
+        let (code, words) = said("echo no >&2; exit 2", bash, "PreToolUse");
+        assert_eq!(code, Some(2), "{bash}: {words}");
+        assert!(words.contains("the agent does not read its answer"), "{bash}: {words}");
+        assert_eq!(said("true", bash, "PreToolUse").0, Some(0), "{bash}");
+    }
+    // No version of the agent is known to have that event, and it is about a tool.
+    let (code, words) = said("true", "", "PreToolUses");
+    assert!(code == Some(2) && words.contains("there is no event `PreToolUses`"), "{words}");
+}
+
+#[test]
 fn fault_44_without_descriptors_a_guarded_event_is_blocked() {
     let project = guarded("exit 2");
     // With fewer than four the system cannot load the command.

@@ -1,8 +1,10 @@
 //! What trust leaves out of a folder, where programs look for what they load, and what hooks write into their
 //! copies.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -21,6 +23,12 @@ fn fire(project: &Project) -> Finished {
 /// A project with a guard of ours.
 fn ours(command: &str) -> Project {
     let project = Project::new();
+    guarded(&project, command);
+    project
+}
+
+/// Gives a project a guard of ours.
+fn guarded<'p>(project: &'p Project, command: &str) -> &'p Project {
     let settings = json!({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "guard",
         "command": command, "failBehavior": "block"}]}]}});
     project.write(".hooks/settings.json", &settings.to_string());
@@ -198,6 +206,72 @@ fn fault_92_a_path_with_dots_is_opaque() {
     let project = ours("bash .hooks/guard.sh");
     project.write(".hooks/guard.sh", "#!/usr/bin/../bin/sh\nexit 2\n");
     is_opaque(&project, "which may run anything");
+}
+
+#[test]
+fn fault_92_a_program_whose_path_begins_with_a_dash_runs_from_its_copy() {
+    for command in ["-x/guard", "timeout 5 -x/guard", "true && -x/guard -x/guard"] {
+        let project = ours(command);
+        let script = project.write("-x/guard", &format!("#!/usr/bin/env bash\n{SHELL}"));
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        trusted(&project);
+        fs::write(&script, SHELL_CHANGED).unwrap();
+        let fired = fire(&project);
+        assert!(fired.status == 2 && fired.stdout.contains("reviewed"), "{command}: {fired:?}");
+    }
+}
+
+#[test]
+fn fault_86_a_copy_that_no_command_can_name_is_not_made_and_not_passed_over() {
+    let project = ours(".hooks/guard.sh");
+    let script = project.write(".hooks/guard.sh", &format!("#!/bin/sh\n{SHELL}"));
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let data = project.home().join(OsStr::from_bytes(b"data-\xff"));
+    let with_data = |arguments: &[&str]| {
+        let mut command = project.command(hook_tests::hook_binary());
+        command.args(arguments).env("XDG_DATA_HOME", &data).stdin(Stdio::null());
+        command.output().unwrap()
+    };
+    let refused = with_data(&["trust", "--yes"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no command can name it"));
+    assert_eq!(run(&project, &["trust", "--yes"]).status, 0);
+    fs::rename(project.home().join(".local/share"), &data).unwrap();
+    fs::write(&script, format!("#!/bin/sh\n{SHELL_CHANGED}")).unwrap();
+    let fired = with_data(&["fire", "BeforeTool", "--tool=run_shell_command"]);
+    let shown = String::from_utf8_lossy(&fired.stdout).into_owned();
+    assert!(fired.status.code() == Some(2) && !shown.contains("UNREVIEWED"), "{shown}");
+}
+
+#[test]
+fn fault_83_an_interpreter_that_is_not_there_yet_is_whose_folder_it_would_be_in() {
+    let project = Project::new();
+    let alias = project.home().join("alias");
+    symlink(project.path(), &alias).unwrap();
+    let alias = alias.display().to_string();
+    for (interpreter, why) in [
+        (format!("{alias}/tools/bash"), "which may run anything"),
+        ("/proc/self/cwd/tools/bash".to_owned(), "which may run anything"),
+    ] {
+        let project = guarded(&project, ".hooks/guard.sh");
+        let script = project.write(".hooks/guard.sh", &format!("#!{interpreter}\n{SHELL}"));
+        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+        is_opaque(project, why);
+        is_opaque(guarded(project, &format!("{interpreter} .hooks/guard.sh")), "opaque");
+    }
+    // Its path leads elsewhere since it was trusted.
+    let project = guarded(&project, ".hooks/guard.sh");
+    let link = project.home().join("link");
+    symlink(project.home(), &link).unwrap();
+    let line = format!("#!{}/tools/bash\n{SHELL}", link.display());
+    project.write(".hooks/guard.sh", &line);
+    let trust = run(project, &["trust", "--yes"]);
+    assert_eq!(trust.status, 0, "{trust:?}");
+    fs::remove_file(&link).unwrap();
+    symlink(project.path(), &link).unwrap();
+    let evil = project.write("tools/bash", "#!/bin/sh\necho UNREVIEWED\n");
+    fs::set_permissions(evil, fs::Permissions::from_mode(0o755)).unwrap();
+    let fired = fire(project);
+    assert!(fired.status == 2 && !fired.stdout.contains("UNREVIEWED"), "{fired:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use hook_tests::{Finished, Hook, Project};
 use serde_json::{Value, json};
@@ -117,6 +118,98 @@ fn programs_are_not_looked_for_in_the_project() {
     }
     let doctor = Hook::new(&project, &["doctor"]).env("PATH", &format!("{own}:{path}")).run();
     assert!(doctor.stdout.contains("hooks do not look for programs in"), "{doctor:?}");
+}
+
+/// A user's guard that is looked for in `PATH`, beside a filter that is.
+fn guard_in_path(project: &Project) {
+    let guard = json!({"type": "command", "command": "true; own-guard; jq -n 1; exit 2",
+        "failBehavior": "block"});
+    let all = json!({"hooks": {"BeforeTool": [{"hooks": [guard]}]}});
+    let folder = project.home().join(".config/hooks");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("settings.json"), all.to_string()).unwrap();
+}
+
+#[test]
+fn without_a_folder_of_programs_none_is_looked_for_in_the_working_directory() {
+    let project = Project::new();
+    fs::create_dir(project.path().join(".git")).unwrap();
+    guard_in_path(&project);
+    for name in ["jq", "own-guard"] {
+        program(&project, name, "#!/bin/sh\necho ran > \"$HOME/evil\"\n");
+    }
+    let fire = ["fire", "BeforeTool", "--tool", "shell"];
+    let own = project.path().display().to_string();
+    for path in ["", ".", ":", &own] {
+        let finished = Hook::new(&project, &fire).env("PATH", path).run();
+        assert_eq!(finished.status, 2, "{path}: {finished:?}");
+        assert!(!project.home().join("evil").exists(), "{path}: {finished:?}");
+    }
+    let mut unset = project.command(hook_tests::hook_binary());
+    let output = unset.args(fire).env_remove("PATH").stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.code() == Some(2) && !project.home().join("evil").exists(), "{output:?}");
+}
+
+#[test]
+fn programs_are_looked_for_in_no_other_project_either() {
+    let project = Project::new();
+    guard_in_path(&project);
+    let fire = ["fire", "BeforeTool", "--tool", "shell"];
+    let evil = "#!/bin/sh\necho ran > \"$HOME/evil\"\n";
+    let path = std::env::var("PATH").unwrap();
+    for (folder, mark) in [
+        ("other/bin", "other/.git"),
+        ("other/bin", "other/.hooks"),
+        ("other/bin", "other/.cursor"),
+        ("around/node_modules/.bin", "around"),
+    ] {
+        let bin = project.home().join(folder);
+        fs::create_dir_all(&bin).unwrap();
+        fs::create_dir_all(project.home().join(mark)).unwrap();
+        for name in ["bash", "jq"] {
+            fs::write(bin.join(name), evil).unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let path = format!("{}:{path}", bin.display());
+        let finished = Hook::new(&project, &fire).env("PATH", &path).run();
+        assert_eq!(finished.status, 2, "{folder}: {finished:?}");
+        assert!(!project.home().join("evil").exists(), "{folder} {mark}: {finished:?}");
+        fs::remove_dir_all(project.home().join(folder.split('/').next().unwrap())).unwrap();
+    }
+    // Repositories of managers of tools are none.
+    let bin = project.home().join(".tools/bin");
+    fs::create_dir_all(project.home().join(".tools/.git")).unwrap();
+    fs::create_dir_all(&bin).unwrap();
+    fs::write(bin.join("jq"), evil).unwrap();
+    fs::set_permissions(bin.join("jq"), fs::Permissions::from_mode(0o755)).unwrap();
+    let finished =
+        Hook::new(&project, &fire).env("PATH", &format!("{}:{path}", bin.display())).run();
+    assert!(finished.status == 2 && project.home().join("evil").exists(), "{finished:?}");
+}
+
+#[test]
+fn no_command_starts_an_agent_s_program_of_the_project() {
+    let project = Project::new();
+    let own = project.path().join("node_modules/.bin").display().to_string();
+    let connected = Hook::new(&project, &["connect", "claude"]).run();
+    assert_eq!(connected.status, 0, "{connected:?}");
+    for name in ["claude", "codex", "git", "node"] {
+        let evil = format!("#!/bin/sh\necho {name} >> \"{}/evil\"\n", project.path().display());
+        program(&project, &format!("node_modules/.bin/{name}"), &evil);
+    }
+    let path = std::env::var("PATH").unwrap();
+    for path in [format!("{own}:{path}"), format!("node_modules/.bin:{path}")] {
+        for arguments in [
+            &["doctor"][..],
+            &["connect", "--dry-run", "claude"],
+            &["connect", "--all"],
+            &["connect", "--verify", "claude"],
+            &["add", "file:///nowhere"],
+        ] {
+            Hook::new(&project, arguments).env("PATH", &path).run();
+            assert_eq!(project.read("evil"), "", "{arguments:?}");
+        }
+    }
 }
 
 #[test]

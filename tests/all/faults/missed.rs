@@ -319,6 +319,12 @@ fn fault_99_a_variable_by_which_programs_load_is_in_one_table_for_all_who_set_so
         "MAKEFILES",
         "DOTNET_STARTUP_HOOKS",
         "TCLLIBPATH",
+        "LANGUAGE",
+        "TEXTDOMAIN",
+        "DOCKER_CONFIG",
+        "KUBECONFIG",
+        "CLOUDSDK_PYTHON",
+        "VIMINIT",
     ] {
         let project = Project::new();
         let script = "#!/bin/sh\nprintenv | sort >&2\nexit 2\n";
@@ -444,6 +450,9 @@ fn fault_112_filters_that_are_told_to_write_a_file_are_opaque() {
         ("sort --output=out", true),
         ("sort --outp out", true),
         ("uniq in .hooks/guard.sh", true),
+        ("LANG=C true", false),
+        ("LANGUAGE=../../.. true", true),
+        ("printf %n PATH", true),
     ] {
         let project = Project::new();
         project.write(SETTINGS, &settings(&[guard("", &json!({"command": command}))]));
@@ -594,6 +603,13 @@ fn fault_118_the_guards_of_each_folder_of_a_workspace_hold() {
         }
     }
     assert!(!refused("rm two", &["one"]).contains("no two"));
+    let named = |root: &Value| in_roots(&project, &json!([root]), "rm two");
+    let address = format!("file://{}/t%77o", project.path().display());
+    assert!(named(&json!(address)).stdout.contains("no two"));
+    for root in [json!(format!("vscode-remote://x{}/two", project.path().display())), json!(5)] {
+        assert!(named(&root).stderr.contains("is none on this machine"), "{root}");
+    }
+    assert!(in_roots(&project, &json!("two"), "rm two").stderr.contains("is none on this machine"));
     fs::rename(project.path().join("two"), project.path().join("gone")).unwrap();
     assert!(refused("rm two", &["one", "two"]).contains("deny"), "its guard is not lost");
 }
@@ -636,6 +652,10 @@ fn in_directory(project: &Project, directory: &str, command: &str) -> String {
 /// The answer of Cursor's hooks in a workspace.
 fn in_workspace(project: &Project, roots: &[&str], command: &str) -> Finished {
     let roots: Vec<_> = roots.iter().map(|root| project.path().join(root)).collect();
+    in_roots(project, &json!(roots), command)
+}
+
+fn in_roots(project: &Project, roots: &Value, command: &str) -> Finished {
     let input = json!({"conversation_id": "c", "generation_id": "g", "command": command,
         "hook_event_name": "beforeShellExecution", "cwd": "", "workspace_roots": roots});
     Hook::new(project, &["bridge", "cursor"]).stdin(input.to_string()).run()

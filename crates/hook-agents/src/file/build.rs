@@ -13,8 +13,8 @@ use toml::Spanned;
 use super::answers::answers_of;
 use super::builder::{Builder, Mistake, leak, leak_text};
 use super::model::{
-    AgentFile, Casing, CheckedBy, Connect, Event, ExitTwoName, ExtensionName, FamilyName, Form,
-    Matchers, ReachName, Unit, Windows,
+    AgentFile, Casing, CheckedBy, Connect, Event, ExitTwoName, ExtensionName, FamilyName, Files,
+    Form, Matchers, ReachName, Unit, Windows,
 };
 use crate::claude;
 use crate::convert::{ARGUMENT, MCP_SERVER};
@@ -23,6 +23,7 @@ use crate::kind::{COMMAND_ONLY, EventSet, HookKind};
 use crate::paths::SettingsPaths;
 use crate::program::is_version;
 use crate::settings::OPTIONAL_KEYS;
+use crate::syntax::Syntax;
 use crate::table::{
     Agent, AgentEvent, BaseField, Checked, Coverage, Entry, ExitTwo, Layout, MatcherRule,
     NativeEvent, Reach, SettingsForm, Since, Subject, Timeouts, Tool, Variable, WindowsShell,
@@ -112,7 +113,7 @@ impl Builder {
                 Matchers::Glob => MatcherRule::Glob,
                 Matchers::All => MatcherRule::All,
             },
-            entry: file.connect.as_ref().map(|connect| self.entry(connect)),
+            entry: file.connect.as_ref().map(|connect| self.entry(connect, &file.files)),
             caps_continuations: file.caps_turns,
             paths: SettingsPaths {
                 variable: file.files.variable.as_ref().map(|variable| self.variable(variable)),
@@ -266,7 +267,29 @@ impl Builder {
         leak(reach.collect())
     }
 
-    fn entry(&mut self, connect: &Connect) -> Entry {
+    fn entry(&mut self, connect: &Connect, files: &Files) -> Entry {
+        let is_plain = files.wrapper.is_none()
+            && files.action_key.is_none()
+            && !files.named
+            && files.bare.is_empty();
+        let is_flat_list = files.event_key.is_some();
+        let obstacle = match Syntax::of(Path::new(connect.file.get_ref())) {
+            _ if connect.extension.is_some() || connect.scripts => None,
+            Syntax::Toml if !(is_plain && is_flat_list) => Some(
+                "in TOML an entry is a `[[hooks]]` with its event at `event_key`, without `wrapper`, `bare`, \
+                 `named` and `action_key`",
+            ),
+            Syntax::Yaml if !(is_plain && !is_flat_list && files.form == Form::Flat) => Some(
+                "in YAML an entry is an item of its event's list below `hooks`, with `form = \"flat\"` and \
+                 without `wrapper`, `bare`, `named`, `event_key` and `action_key`",
+            ),
+            _ => None,
+        };
+        if let Some(obstacle) = obstacle {
+            let message =
+                format!("{obstacle}; else leave `[connect]` out, and write entries yourself");
+            self.mistake(connect.file.span(), message);
+        }
         let fields = |fields: &BTreeMap<String, Json>| {
             let fields =
                 fields.iter().map(|(name, value)| (leak_text(name), leak_text(&value.to_string())));
@@ -280,7 +303,7 @@ impl Builder {
                 Some(ExtensionName::Amp) => AMP_PLUGIN,
                 Some(ExtensionName::Opencode) => OPENCODE_PLUGIN,
                 None if connect.scripts => SCRIPT,
-                None if file.ends_with(".toml") || file.ends_with(".yaml") => "",
+                None if Syntax::of(Path::new(file)) != Syntax::Json => "",
                 None if connect.file_fields.is_empty() => "{}\n",
                 None => leak_text(&new_file(&connect.file_fields)),
             },
@@ -417,6 +440,7 @@ impl Builder {
             defaults.push((leak_text(known.get_ref()), leak_text(&value.to_string())));
         }
         let subject = match (&event.subject, base.subject) {
+            (Some(name), _) if name.is_empty() => Subject::Nothing,
             (Some(name), _) => Subject::Field(leak_text(name)),
             (None, Subject::Field(name)) => Subject::Field(names.field(name)),
             (None, subject) => subject,

@@ -240,7 +240,7 @@ pub(super) struct Event {
     /// The first versions that obey an answer, by the name of its key.
     #[serde(default)]
     pub(super) obeyed_since: BTreeMap<Spanned<String>, Spanned<String>>,
-    /// The field that matchers are compared with, if it differs.
+    /// The field that matchers are compared with, if it differs; empty if there is none.
     pub(super) subject: Option<String>,
     /// `true` if the event covers failed tools, too.
     pub(super) failures: Option<bool>,

@@ -418,7 +418,10 @@ fn write_kinds(agent: &Agent, page: &mut String) {
 }
 
 fn write_launch(agent: &Agent, page: &mut String) {
-    let shell = agent.shell.join(" ");
+    let start = match agent.shell {
+        [] => "Without a shell, with the words that Python's `shlex` finds".to_owned(),
+        shell => format!("By `{}`", shell.join(" ")),
+    };
     let directory = match agent.directory {
         Directory::Event => "the working directory of the event",
         Directory::Project => "the project",
@@ -426,7 +429,7 @@ fn write_launch(agent: &Agent, page: &mut String) {
             "the project; a hook of a file that is none of the project's, in the folder of that file"
         }
     };
-    let _ = writeln!(page, "\n## How a hook is started\n\nBy `{shell}`, in {directory}.");
+    let _ = writeln!(page, "\n## How a hook is started\n\n{start}, in {directory}.");
     let fields: Vec<String> = agent
         .base_fields
         .iter()

@@ -4,8 +4,10 @@
 //! `hook bridge` does this for agents that run a command as their hook, with its own engine or with
 //! a running one over the [wire](crate::wire).
 
+mod answer;
 mod last_call;
 mod log;
+mod process_repeats;
 pub(crate) mod repeats;
 pub(crate) mod state;
 
@@ -23,7 +25,9 @@ use hook_settings::language::Language;
 use hook_settings::redact::Redaction;
 use hook_trust::{CHANGED_SINCE_TRUSTED, REMOVED_FROM_COPY};
 
+pub use self::answer::BridgeAnswer;
 use self::log::Call;
+pub use self::process_repeats::{FirstProcess, ProcessTurn};
 pub use self::state::BridgeState;
 use self::state::SessionState;
 use crate::message::{HookExecutionRequest, HookExecutionResponse};
@@ -40,16 +44,6 @@ pub struct Bridge {
     /// The hooks' input, if the agent's input is valid for the event.
     input: Option<RequestInput>,
     started_at: Instant,
-}
-
-/// The answer to an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BridgeAnswer {
-    /// The output that the agent reads.
-    pub output: AgentResponse,
-    /// Warnings for the user besides that.
-    pub warnings: Vec<String>,
 }
 
 /// The answer to an agent, before files are read and written.

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use hook_trust::sha256;
 use tokio::sync::watch;
 
-use super::{Bridge, BridgeAnswer};
+use super::Bridge;
+use super::answer::BridgeAnswer;
 
 /// The time in which an answer also holds for the same call.
-const LIFETIME: Duration = Duration::from_secs(2);
+pub(super) const LIFETIME: Duration = Duration::from_secs(2);
 
 /// The maximum number of calls that are known. Further ones are answered as if they came once.
 const MAX_CALLS: usize = 256;
@@ -40,17 +41,14 @@ pub(crate) struct FirstCall(watch::Sender<Answer>);
 pub(crate) struct Repeat(watch::Receiver<Answer>);
 
 impl Repeats {
-    /// Returns the turn of a call of a tool, which is known by the id that the agent gives it and by all of its other
-    /// input. `None` for other calls: two of them may be equal. Under other settings it is another call.
+    /// Returns the turn of a call of a tool. `None` for other calls.
     pub(crate) fn enter(
         &self,
         bridge: &Bridge,
         input: &str,
         settings_hash: Option<String>,
     ) -> Option<Turn> {
-        bridge.foreign_request.input().get("tool_call_id")?;
-        let (agent, event) = (bridge.agent.name(), bridge.foreign_request.foreign_event());
-        let name = [settings_hash?.as_str(), agent, event, input].join("\n");
+        let name = name_of(bridge, input, settings_hash?)?;
         self.enter_at(sha256(name.as_bytes()), Instant::now())
     }
 
@@ -70,6 +68,16 @@ impl Repeats {
         calls.insert(digest, receiver);
         Some(Turn::First(FirstCall(sender)))
     }
+}
+
+/// Returns the text by which a call of a tool is known: the id that the agent gives it, and all of its other input.
+/// `None` for other calls: two of them may be equal. Under other settings it is another call.
+pub(super) fn name_of(bridge: &Bridge, input: &str, settings_hash: String) -> Option<String> {
+    let (agent, event) = (bridge.agent.name(), bridge.foreign_request.foreign_event());
+    bridge
+        .foreign_request
+        .is_of_tool()
+        .then(|| [settings_hash.as_str(), agent, event, input].join("\n"))
 }
 
 impl FirstCall {

@@ -23,6 +23,9 @@ use crate::private_file;
 /// The time that an unused session is kept: one week.
 const SESSION_TTL: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// The time that an answer is kept for other processes, which is longer than they get it.
+const REPEAT_TTL: Duration = Duration::from_secs(60);
+
 /// The maximum size of a session's file, in bytes.
 const MAX_FILE_SIZE: u64 = 1 << 20;
 
@@ -32,7 +35,7 @@ const MAX_SWEPT: usize = 4_096;
 /// The maximum number of notices of a session that are known as shown.
 const MAX_NOTICES: usize = 64;
 
-/// The file that is locked to change a session.
+/// The file that is locked to change a session, and the extension of those for calls that are made twice.
 const LOCK: &str = "lock";
 
 /// The time to wait for the lock. Each change takes a few milliseconds.
@@ -193,17 +196,27 @@ impl BridgeState {
         Some((metadata.modified().ok()?, metadata.len(), inode))
     }
 
-    /// Removes sessions unused for a week.
+    /// Removes sessions unused for a week, and answers that no other process gets any more.
     pub(crate) fn sweep(&self) {
         let now = SystemTime::now();
-        let entries = fs::read_dir(self.sessions()).into_iter().flatten().flatten();
-        for entry in entries.take(MAX_SWEPT).filter(|entry| entry.file_name() != LOCK) {
-            let modified = entry.metadata().and_then(|metadata| metadata.modified());
-            let age = modified.ok().and_then(|modified_at| now.duration_since(modified_at).ok());
-            if age.is_some_and(|age| age > SESSION_TTL) {
-                let _ = fs::remove_file(entry.path());
+        for (folder, limit) in [(self.sessions(), SESSION_TTL), (self.repeats(), REPEAT_TTL)] {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let is_lock =
+                |path: &Path| path.ends_with(LOCK) || path.extension() == Some(LOCK.as_ref());
+            let paths = entries.map(|entry| entry.path()).filter(|path| !is_lock(path));
+            for path in paths.take(MAX_SWEPT) {
+                let modified = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
+                let age = modified.ok().and_then(|modified| now.duration_since(modified).ok());
+                if age.is_some_and(|age| age > limit) {
+                    let _ = fs::remove_file(path);
+                }
             }
         }
+    }
+
+    /// Returns the folder of calls whose answers other processes may get.
+    pub(super) fn repeats(&self) -> PathBuf {
+        self.folder.join("repeats")
     }
 
     fn sessions(&self) -> PathBuf {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hook_agents::{Agent, AgentResponse};
+use hook_agents::Agent;
 use hook_json::shape::FieldReader;
 use hook_json::text::shortened;
-use hook_json::{JsonObject, ObjectWriter, RawJson, RawObject};
+use hook_json::{ObjectWriter, RawObject};
 use hook_protocol::Events;
 use hook_protocol::read_back::fields_once;
 
@@ -104,25 +104,6 @@ pub(super) fn answer_line(id: &CorrelationId, answer: &BridgeAnswer) -> Vec<u8> 
     ObjectWriter::line(|out| {
         out.text("type", BRIDGE_ANSWER);
         out.text("correlationId", id.as_str());
-        out.text("stdout", &answer.output.stdout);
-        out.text("stderr", &answer.output.stderr);
-        out.integer("exitCode", answer.output.code.into());
-        out.warnings(&answer.warnings);
-    })
-}
-
-/// Reads a server's answer; `None` for any other message.
-pub(super) fn read_answer(fields: &JsonObject) -> Option<BridgeAnswer> {
-    let text = |name: &str| fields.get(name).and_then(RawJson::to_text);
-    let code = fields.get("exitCode")?.to_u64()?;
-    let warnings = fields.get("warnings")?.to_items()?;
-    Some(BridgeAnswer {
-        output: AgentResponse {
-            stdout: text("stdout")?,
-            stderr: text("stderr")?,
-            code: u8::try_from(code).ok()?,
-            lost: Vec::new(),
-        },
-        warnings: warnings.iter().map(RawJson::to_text).collect::<Option<_>>()?,
+        answer.write(out);
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::bridge::{BRIDGE_ANSWER, BridgeMessage, read_answer};
+use super::bridge::{BRIDGE_ANSWER, BridgeMessage};
 use super::greeting::{Greeting, PROTOCOL_VERSION, error_message, parse_fields};
 use super::{Line, LineReader};
 use crate::bridge::BridgeAnswer;
@@ -92,7 +92,7 @@ where
         .get("type")
         .and_then(|kind| kind.to_text())
         .is_some_and(|kind| kind == BRIDGE_ANSWER);
-    match read_answer(&fields).filter(|_| is_answer) {
+    match BridgeAnswer::read(&fields).filter(|_| is_answer) {
         Some(bridged) => Ok(bridged),
         None => {
             let reason = error_message(&fields).unwrap_or_else(|| "it gave no answer".to_owned());

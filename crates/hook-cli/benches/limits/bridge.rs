@@ -1,5 +1,5 @@
-//! P18, P19 and P20: what a call of `hook bridge` costs an agent, without a server of the project and with
-//! one.
+//! P18, P19, P20 and P24: what a call of `hook bridge` costs an agent, without a server of the project and
+//! with one.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::by_hand;
 use crate::commands::{HOOK, stdin_of_a_hook};
 use crate::project::Project;
+use crate::start::run;
 use crate::table;
 use crate::turns::{Request, Side};
 
@@ -44,6 +45,26 @@ pub(crate) fn measure(request: &Request) {
         let mut ours = || hooked.bridge();
         let figures = request.measure(LENGTH, Side::of(&mut limit), Side::of(&mut ours));
         table::print("P20", figures);
+    }
+    if request.wants("P24") {
+        let hooked = Asked::new(&[HOOK]).served();
+        let stdin = stdin_of_a_hook();
+        let nothing = || run(&hooked.project, "/bin/true".as_ref(), &[]);
+        let hook = || drop(by_hand::finish(by_hand::start(HOOK), &stdin));
+        // Two pieces: a hook for each, and one and a half times `/bin/true`.
+        let mut limit = || {
+            nothing();
+            hook();
+            nothing();
+            hook();
+            nothing();
+        };
+        let mut ours = || {
+            hooked.bridge();
+            hooked.bridge();
+        };
+        let (limit, ours) = (Side::batch(2, &mut limit), Side::batch(2, &mut ours));
+        table::print("P24", request.measure(LENGTH, limit, ours));
     }
 }
 

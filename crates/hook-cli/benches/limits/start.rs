@@ -25,7 +25,7 @@ pub(crate) fn measure(request: &Request) {
 }
 
 /// Runs a program from its start to its end.
-fn run(project: &Project, program: &Path, arguments: &[&str]) {
+pub(crate) fn run(project: &Project, program: &Path, arguments: &[&str]) {
     let mut command = project.command(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().unwrap().success());

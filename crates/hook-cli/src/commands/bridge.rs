@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use clap::Args;
 use hook_agents::{Agent, AgentRequest, RequestError, Verdict};
-use hook_bus::bridge::{Bridge, BridgeAnswer, BridgeState};
+use hook_bus::bridge::{Bridge, BridgeAnswer, BridgeState, ProcessTurn};
 use hook_bus::{HookExecutionResponse, HookSystem};
 use hook_json::RawObject;
+use hook_json::text::shortened;
 use hook_protocol::{HookEventName, RequestInput};
 use hook_settings::language::Language;
 
@@ -27,6 +28,7 @@ use crate::exit_code::{self, ExitPolicy, Status};
 use crate::guards;
 use crate::options::NamedAgent;
 use crate::output::Printer;
+use crate::stdout;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -80,8 +82,10 @@ pub(crate) async fn run(
     };
     let call = match agent.parse_request(event, &payload) {
         Ok(asked) => asked.with_trailing_text(&text),
-        // An agent cannot fire an event that it does not have.
-        Err(error @ RequestError::UnknownEvent(_)) => {
+        // An agent cannot fire an event that it does not have, unless it is of a later version.
+        Err(error @ RequestError::UnknownEvent(_))
+            if event.is_some() || !RequestError::is_about_tool(&payload) =>
+        {
             printer.remark(&format!("{error} in {}; nothing was run", arguments.agent));
             // Some agents take the remark on stderr as the answer if stdout is empty.
             let answer = agent.response("", &Verdict::proceed());
@@ -91,7 +95,11 @@ pub(crate) async fn run(
             return Ok(exit_code::PROCEED);
         }
         Err(error) => {
-            let text = format!("{error}; name it: `hook bridge {} EVENT`", arguments.agent);
+            let text = format!(
+                "{error}; name one of {}'s: `hook bridge {} EVENT`",
+                agent.title(),
+                arguments.agent
+            );
             return refuse(agent, event, &CommandError::Usage(text), &context, printer).await;
         }
     };
@@ -101,6 +109,13 @@ pub(crate) async fn run(
         }
         _ => None,
     };
+    for root in call.unread_workspace() {
+        printer.warning(&format!(
+            "{} names {} as a folder of its workspace, which is none on this machine: no guards of it are asked",
+            agent.title(),
+            shortened(&root)
+        ));
+    }
     let context = &context.at_paths_of(&call);
     if let Some(error) = context.misplaced() {
         return refuse(agent, Some(call.foreign_event()), &error, context, printer).await;
@@ -115,7 +130,7 @@ pub(crate) async fn run(
         match asked {
             Ok(Some(bridged)) => {
                 tracing::info!(target: "hook::bridge", "the project's server was asked");
-                return write_answer(&bridged, watchdog.as_ref(), printer).await;
+                return write_answer(&bridged, (agent, &call), watchdog.as_ref(), printer).await;
             }
             Ok(None) => unasked = Some(Unasked::NoServer),
             Err(why) => {
@@ -126,7 +141,12 @@ pub(crate) async fn run(
     }
     let timeout = call.timeout().saturating_sub(started.elapsed());
     let builder = context.builder_for(agent, arguments.plugin_root.as_deref(), timeout)?;
-    let builder = builder.bridge_state(BridgeState::for_user());
+    let mut builder = builder.bridge_state(BridgeState::for_user());
+    // The same hooks answer an equal call of another process.
+    let is_shared = matches!(unasked, Some(Unasked::NoServer)) && call.is_of_tool();
+    if is_shared {
+        builder = builder.hash_settings();
+    }
     let system = builder.background(arguments.rest.background()).build()?;
     let bridged = async {
         // Of hooks that do not run the answer tells, as far as they are about this event.
@@ -144,8 +164,24 @@ pub(crate) async fn run(
                 let reason = "this call is another project's, too, and does not reach it";
                 guards::block_for_remembered(system, socket, reason, printer);
             }
-            let answer = bridge(arguments, agent, &call, &text, context, system, printer).await;
-            write_answer(&answer, watchdog.as_ref(), printer).await
+            let bridge = Bridge::new(agent, call.clone(), &system.events());
+            let turn = match is_shared {
+                // Half of the time is left for hooks, should they have to run here after all.
+                true => bridge.turn(system, &text, timeout / 2).await,
+                false => None,
+            };
+            let answer = match turn {
+                Some(ProcessTurn::Repeat(answer)) => answer,
+                turn => {
+                    let answer =
+                        run_hooks(arguments, &bridge, &text, context, system, printer).await;
+                    if let Some(ProcessTurn::First(first)) = turn {
+                        first.answer(&answer);
+                    }
+                    answer
+                }
+            };
+            write_answer(&answer, (agent, &call), watchdog.as_ref(), printer).await
         })
         .await
     };
@@ -248,16 +284,14 @@ async fn refuse(
     Ok(exit_code::from_agent(answer.code))
 }
 
-async fn bridge(
+async fn run_hooks(
     arguments: &Arguments,
-    agent: &'static Agent,
-    call: &AgentRequest,
+    bridge: &Bridge,
     text: &str,
     context: &Context,
     system: &HookSystem,
     printer: &mut Printer,
 ) -> BridgeAnswer {
-    let bridge = Bridge::new(agent, call.clone(), &system.events());
     let response = system.bus().request(bridge.request()).await;
     if let (Some(input), false) = (bridge.input(), arguments.rest.is_background_run()) {
         hand_over(arguments, input, text, &response, context, system, printer);
@@ -268,6 +302,7 @@ async fn bridge(
 /// Prints the answer for the agent, and warnings for its user.
 async fn write_answer(
     bridged: &BridgeAnswer,
+    (agent, call): (&Agent, &AgentRequest),
     watchdog: Option<&Watchdog>,
     printer: &mut Printer,
 ) -> Result<Status, CommandError> {
@@ -281,9 +316,15 @@ async fn write_answer(
     if !said.stderr.is_empty() {
         printer.note(&said.stderr);
     }
-    if !said.stdout.is_empty()
-        && let Err(error) = printer.raw(&format!("{}\n", said.stdout)).await
-    {
+    let says_nothing = agent.response(call.foreign_event(), &Verdict::proceed()).stdout;
+    let written = match said.stdout.as_str() {
+        "" => Ok(()),
+        text if text == says_nothing || stdout::is_read() => {
+            printer.raw(&format!("{text}\n")).await.map_err(|error| error.to_string())
+        }
+        _ => Err("standard output is closed, or leads nowhere".to_owned()),
+    };
+    if let Err(error) = written {
         // The answer may be a denial, and only the exit code can still deliver it.
         printer.problem(&format!(
             "the agent does not read its answer ({error}); it is refused by exit 2"

@@ -48,7 +48,11 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         let why = "files were named to check; name this one beside them";
         context.refuse_named_settings(why)?;
     }
-    let is_rules = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let is_rules = |path: &&PathBuf| {
+        path.extension().is_some_and(|extension| extension == "toml")
+            && std::path::absolute(path)
+                .is_ok_and(|path| hook_agents::agent_by_path(&path).is_none())
+    };
     if let Some(path) = arguments.files.iter().find(is_rules) {
         let path = path.shown();
         return Err(CommandError::Usage(format!(

@@ -39,7 +39,7 @@ Examples:
 
 Exit code: 1 if a file cannot be read or written; else 0.")]
 pub(crate) struct Arguments {
-    /// The agent: claude, gemini, llxprt, qwen, codex, cursor, copilot, vscode, pi, omp or a3s
+    /// The agent, as `hook agents` lists it
     agent: String,
     /// Write all of them into this file
     #[arg(long, value_name = "FILE")]

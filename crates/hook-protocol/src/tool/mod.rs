@@ -29,4 +29,4 @@ pub use files::{FileAccess, ToolFiles};
 pub use kind::{ToolKind, is_mcp_tool_name};
 pub use names::{APPLY_PATCH, all_names, is_same_tool, matcher_names, native_name, nearest_name};
 pub use patch::{MARK, file_headers};
-pub use resolve::resolve_path;
+pub use resolve::{path_of_uri, resolve_path};

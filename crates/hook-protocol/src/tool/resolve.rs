@@ -50,7 +50,7 @@ pub(super) fn is_resolved(path: &str, directory: &Path) -> bool {
 }
 
 /// Returns the local path of a `file://` URI.
-fn path_of_uri(uri: &str) -> Option<String> {
+pub fn path_of_uri(uri: &str) -> Option<String> {
     let (scheme, rest) = uri.split_once("://")?;
     let rest = Some(rest).filter(|_| scheme.eq_ignore_ascii_case("file"))?;
     let path = rest.get(rest.find('/')?..)?;

@@ -8,7 +8,7 @@ use super::direct::DirectCommand;
 use crate::nesting::MAX_DEPTH;
 use crate::session_env::SessionEnv;
 use hook_files::program::is_executable;
-use hook_files::project_tree::ProjectTree;
+use hook_files::project_tree::{ProjectTree, SYSTEM_PATH};
 use hook_protocol::event::input::EventInput;
 use hook_settings::EnvironmentRules;
 use hook_settings::language::Launch;
@@ -50,11 +50,10 @@ impl HostEnvironment {
     pub(crate) fn new(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         rules: &EnvironmentRules,
-        project: PathBuf,
+        (project, tree): (PathBuf, &ProjectTree),
         is_project: bool,
     ) -> Self {
         let (mut depth, mut outer_token, mut node_path) = (1, None, None);
-        let tree = ProjectTree::new(&project);
         let mut kept = Vec::new();
         for (name, value) in variables {
             let text = name.to_string_lossy();
@@ -81,6 +80,13 @@ impl HostEnvironment {
                 false => value,
             };
             kept.push((name, value));
+        }
+        let is_path = |(name, value): &(OsString, OsString)| {
+            name.to_str().is_some_and(|name| is_same_name(name, "PATH")) && !value.is_empty()
+        };
+        if !cfg!(windows) && !kept.iter().any(is_path) {
+            // A shell of its own accord looks into the working directory, too.
+            kept.push(("PATH".into(), SYSTEM_PATH.into()));
         }
         Self { variables: kept, project, depth, outer_token, node_path, is_project }
     }
@@ -298,8 +304,9 @@ mod tests {
             "AWS_REGION",
             "ENVIRONMENT",
         ];
-        let variables = names.map(|name| (OsString::from(name), OsString::new()));
-        HostEnvironment::new(variables, rules, PathBuf::from("/nowhere"), of_project)
+        let variables = names.map(|name| (OsString::from(name), OsString::from("/bin")));
+        let project = (PathBuf::from("/nowhere"), &ProjectTree::of_all([]));
+        HostEnvironment::new(variables, rules, project, of_project)
             .variables
             .into_iter()
             .map(|(name, _)| name.to_string_lossy().into_owned())
@@ -316,6 +323,7 @@ mod tests {
             (rules(&[], &[]), vec!["PATH", "AWS_KEY", "AWS_REGION", "ENVIRONMENT"]),
             (rules(&["BASH_ENV"], &["AWS_*"]), vec!["PATH", "BASH_ENV", "ENVIRONMENT"]),
             (rules(&["PATH", "AWS_REGION"], &["*"]), vec!["PATH", "AWS_REGION"]),
+            (rules(&["AWS_REGION"], &["*"]), vec!["AWS_REGION", "PATH"]),
         ] {
             assert_eq!(kept(&rules, false), expected, "{rules:?}");
         }

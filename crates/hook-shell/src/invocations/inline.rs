@@ -1,26 +1,27 @@
-//! Programs of other languages in arguments and here-documents: a small list of calls, found by
-//! their names and the strings in their parentheses.
+//! Programs of other languages in arguments and here-documents: a small list of calls, found by their
+//! names.
 
-use super::argument::Argument;
 use super::argument::UNKNOWN;
 use super::awk::by_awk;
+use super::given::{Given, is_flag, is_option};
 use super::invocation::Invocation;
 use super::paths::Access;
 use super::program::{Language, OptionValue};
+use super::programs;
 use super::started::Started;
 use super::tokens::{self, Token, is_call, is_handle, is_name, string};
-use super::values::{OWN_ARGUMENT, Values};
+use super::values::{OWN_ARGUMENT, Values, writes_by_method};
 
-/// The use that a function makes of its strings.
+/// The use that a function makes of its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
-    /// One string is a shell text, several are a program with arguments.
+    /// One argument is a shell text, several are a program with its arguments.
     Runs,
-    /// The first string is a file that is read, or written if another string is a mode that writes.
+    /// The first argument is a file that is read, or written if the next one is a mode that may write.
     Opens,
     Reads,
     Writes,
-    /// Strings are files that are written if the program has a method that writes, else read.
+    /// The arguments are parts of a path, which is written if the program has a method that writes, else read.
     Names,
 }
 
@@ -42,19 +43,29 @@ impl Call {
             | "execute"
             | "execSync"
             | "execl"
+            | "execle"
             | "execlp"
             | "execv"
             | "execve"
             | "execvp"
+            | "execvpe"
             | "getoutput"
             | "getstatusoutput"
             | "passthru"
             | "popen"
+            | "posix_spawn"
+            | "posix_spawnp"
             | "proc_open"
             | "run"
             | "shell_exec"
             | "spawn"
             | "spawnSync"
+            | "spawnl"
+            | "spawnle"
+            | "spawnlp"
+            | "spawnv"
+            | "spawnve"
+            | "spawnvp"
             | "system" => Self::Runs,
             "appendFile" | "appendFileSync" | "chmod" | "chmodSync" | "chown" | "chownSync"
             | "copy" | "copy2" | "copyFile" | "copyFileSync" | "copyfile" | "copytree" | "cp"
@@ -167,6 +178,9 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
             rest = rest.get(character.len_utf8()..).unwrap_or_default();
         }
     }
+    if !values.charge(0) {
+        effects.push(Started::unknown_program());
+    }
 }
 
 /// Adds what a call does with the arguments behind its name.
@@ -183,80 +197,34 @@ fn effects_of(
     let program = values.program;
     let begin = program.len().saturating_sub(after.len() + name.len());
     let is_method = program.get(..begin).is_some_and(|before| before.ends_with('.'));
-    let is_of_files = call == Call::Names || is_of_files(name, program, after);
-    let Some(mut arguments) = tokens::arguments(after) else {
+    if !matches!(call, Call::Names | Call::Runs) && !is_of_files(name, program, after) {
+        return;
+    }
+    // What is behind the bound of the program is not read.
+    if !values.charge(0) {
+        return;
+    }
+    let (arguments, length) = tokens::arguments(after);
+    let has_budget = values.charge(length);
+    let Some(arguments) = arguments.filter(|_| has_budget) else {
         return effects.push(Started::unknown_program());
     };
+    let given = Given::of(arguments);
+    if given.is_open && call != Call::Names {
+        return effects.push(Started::unknown_program());
+    }
     match call {
         Call::Runs => {
-            // `/x/.exec("y")` and the like run no programs.
-            const MODULES: [&str; 9] = [
-                "subprocess",
-                "child_process",
-                "system",
-                "os.",
-                "execa",
-                "Open3",
-                "$exec",
-                "shelljs",
-                "zx",
-            ];
-            let computes_module = || {
-                program.match_indices("require(").any(|(at, call)| {
-                    let name = program.get(at + call.len()..).and_then(tokens::arguments);
-                    !name.is_some_and(|name| matches!(name.concat().as_slice(), [Token::Text(_)]))
-                })
-            };
-            let is_of_os = || program.get(..begin).is_some_and(|before| before.ends_with("os."));
-            let may_run = !matches!(name, "run" | "call" | "exec" | "execute")
-                || name == "execute" && is_of_os()
-                || name != "execute" && MODULES.iter().any(|module| program.contains(module))
-                || name == "exec" && !is_method
-                || computes_module();
-            if may_run {
-                effects.extend(run(&arguments, values));
+            let before = program.get(..begin).unwrap_or_default();
+            if may_run(name, before, is_method, values) {
+                effects.extend(programs::run(name, given, values));
             }
         }
-        Call::Opens | Call::Reads | Call::Writes if !is_of_files => {}
-        Call::Opens => {
-            let is_mode = |text: &str| {
-                text.len() <= 3 && text.contains(['r', 'w', 'a', 'x', '+', '>', '<', '|'])
-            };
-            let texts = arguments.iter().skip(1).filter_map(|argument| match argument.as_slice() {
-                [Token::Text(text)]
-                | [Token::Name("mode"), Token::Sign('='), Token::Text(text)] => Some(text.as_str()),
-                _ => None,
-            });
-            let modes: String = texts.filter(|text| is_mode(text)).collect();
-            // Perl names a handle first, and has the mode in front of the path, or in it.
-            arguments.retain(|argument| match argument.as_slice() {
-                [Token::Text(text)] => !is_mode(text),
-                argument => is_method || !values.language.has_backticks || !is_handle(argument),
-            });
-            arguments.truncate(1);
-            let paths = values.of_arguments(&arguments).concat();
-            let is_in_path = paths.iter().any(|text| text.starts_with(['>', '+']));
-            // Without a mode, Perl runs a path that begins or ends with `|`.
-            let may_run = |path: &String| {
-                let is_unknown = modes.is_empty() && !is_method && path.starts_with(UNKNOWN);
-                path.starts_with('|') || is_unknown && values.language.has_backticks
-            };
-            if modes.contains('|') || paths.iter().any(may_run) {
-                effects.push(Started::unknown_program());
-            }
-            let writes = is_in_path
-                || modes.contains(['w', 'a', 'x', '+', '>'])
-                || ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"]
-                    .iter()
-                    .any(|flag| after.split(')').next().unwrap_or_default().contains(flag));
-            let access = if writes { Access::Write } else { Access::Read };
-            let paths = paths.iter().map(|path| path.trim_start_matches(['>', '<', '+', ' ']));
-            effects.extend(paths.filter_map(|path| of_file(path, access)));
-        }
+        Call::Opens => opens(given, after, is_method, values, effects),
         Call::Names => {
-            let writes = writes_by_method(program);
+            let writes = given.is_open || values.writes_by_method();
             let access = if writes { Access::Write } else { Access::Read };
-            let paths = values.of_arguments(&arguments).concat();
+            let paths = values.joined(&given.positional);
             effects.extend(paths.iter().filter_map(|path| of_file(path, access)));
         }
         Call::Reads | Call::Writes => {
@@ -265,12 +233,61 @@ fn effects_of(
             let moves = ["rename", "cp", "mv", "move", "copy", "unlink", "rm", "replace"]
                 .iter()
                 .any(|begin| name.starts_with(begin));
-            if !moves {
-                arguments.truncate(1);
+            let count = if moves { usize::MAX } else { 1 };
+            let rest = given.positional.iter().skip(1).filter(|argument| !is_option(argument));
+            let positional = given.positional.first().into_iter().chain(rest).take(count);
+            let named = given.named.iter().map(|(_, value)| value).filter(|value| !is_flag(value));
+            for argument in positional.chain(named) {
+                let paths = values.of_expression(argument);
+                effects.extend(paths.iter().filter_map(|path| of_file(path, access)));
             }
-            let paths = values.of_arguments(&arguments).concat();
-            effects.extend(paths.iter().filter_map(|path| of_file(path, access)));
         }
+    }
+}
+
+/// Adds what a call that opens a file does. A mode that is not known may write.
+fn opens(
+    mut given: Given<'_>,
+    after: &str,
+    is_method: bool,
+    values: &mut Values<'_>,
+    effects: &mut Vec<Started>,
+) {
+    // Perl names a handle first, and has the mode in front of the path, or in it.
+    let is_perl = values.language.has_backticks && !is_method;
+    if is_perl && given.positional.first().is_some_and(|first| is_handle(first)) {
+        given.positional.remove(0);
+        if given.positional.len() > 1 {
+            given.positional.swap(0, 1);
+        }
+    }
+    let named = |names: &[&str]| {
+        given.named.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| value)
+    };
+    let Some(path) = named(&["file", "path", "name"]).or(given.positional.first()) else { return };
+    let is_by_name = named(&["file", "path", "name"]).is_some();
+    let mode = named(&["mode", "flags"]).or(given.positional.get(usize::from(!is_by_name)));
+    let arguments = after.split(')').next().unwrap_or_default();
+    let flags = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"];
+    let mode = match mode.map(Vec::as_slice) {
+        None => "",
+        Some([Token::Text(mode)]) => mode.as_str(),
+        Some(_)
+            if arguments.contains("O_RDONLY") && !flags.iter().any(|it| arguments.contains(it)) =>
+        {
+            "r"
+        }
+        Some(_) => "w",
+    };
+    for path in values.of_expression(path) {
+        // Without a mode, Perl runs a path that begins or ends with `|`.
+        let may_run = is_perl && mode.is_empty() && path.starts_with(UNKNOWN);
+        if mode.contains('|') || path.starts_with('|') || path.ends_with('|') || may_run {
+            effects.push(Started::unknown_program());
+        }
+        let writes = mode.contains(['w', 'a', 'x', '+', '>']) || path.starts_with(['>', '+']);
+        let access = if writes { Access::Write } else { Access::Read };
+        effects.extend(of_file(path.trim_start_matches(['>', '<', '+', ' ']), access));
     }
 }
 
@@ -285,49 +302,14 @@ fn of_file(path: &str, access: Access) -> Option<Started> {
     }
 }
 
-/// Returns what a call that runs a program starts: a text, or a list of words.
-fn run(arguments: &[Vec<Token<'_>>], values: &mut Values<'_>) -> Option<Started> {
-    let (first, rest) = arguments.split_first().filter(|(first, _)| !first.is_empty())?;
-    let mut words = match values.list(first) {
-        Some(words) => words,
-        None => match values.of_expression(first).as_slice() {
-            [value] => vec![value.clone()],
-            _ => vec![UNKNOWN.to_string()],
-        },
-    };
-    let is_list = first.first() == Some(&Token::Sign('['));
-    for argument in rest {
-        match argument.as_slice() {
-            [Token::Text(text)] => words.push(text.clone()),
-            argument => words.extend(values.list(argument).unwrap_or_default()),
-        }
+/// Returns `true` if a function that may be one of other things runs programs here: `/x/.exec("y")` and the like do not.
+fn may_run(name: &str, before: &str, is_method: bool, values: &mut Values<'_>) -> bool {
+    match name {
+        "execute" => before.ends_with("os."),
+        "exec" if !is_method => true,
+        "run" | "call" | "exec" => values.runs_programs(),
+        _ => true,
     }
-    Some(match words.as_slice() {
-        [] => return None,
-        [program, ..] if program.starts_with(UNKNOWN) => Started::unknown_program(),
-        [text] if !is_list && text.contains(UNKNOWN) => Started::unknown_program(),
-        [text] if !is_list => Started::text(text),
-        words => Started::Program(words.iter().map(Argument::plain).collect()),
-    })
-}
-
-/// Returns `true` if a program has a method that writes the file of its object.
-fn writes_by_method(program: &str) -> bool {
-    const WRITERS: [&str; 12] = [
-        ".unlink(",
-        ".write_text(",
-        ".write_bytes(",
-        ".rmdir(",
-        ".rename(",
-        ".replace(",
-        ".touch(",
-        ".open('w",
-        ".open(\"w",
-        ".open('a",
-        ".open(\"a",
-        ".symlink_to(",
-    ];
-    WRITERS.iter().any(|method| program.contains(method))
 }
 
 /// Returns `true` if a function is one of files: names of other things need a module that is one of

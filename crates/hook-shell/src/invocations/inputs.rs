@@ -37,7 +37,11 @@ pub(super) fn by_xargs(invocation: &Invocation, started: &mut Vec<Started>) {
         None => has(&["-0", "--null"]).then_some('\0'),
     };
     let marks = option_values(own, &["-I", "--replace"]);
-    let mark = marks.first().copied().or_else(|| has(&["-i", "--replace"]).then_some("{}"));
+    // `-iX`
+    let attached =
+        own.iter().find_map(|it| it.text.strip_prefix("-i").filter(|mark| !mark.is_empty()));
+    let mark = marks.first().copied().or(attached);
+    let mark = mark.or_else(|| has(&["-i", "--replace"]).then_some("{}"));
     let plain = |text: &str| text.replace(['"', '\'', '\\'], "");
     let inputs: Vec<String> = match (delimiter, mark) {
         (Some(delimiter), _) => text.split(delimiter).map(str::to_owned).collect(),

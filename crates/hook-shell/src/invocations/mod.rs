@@ -29,10 +29,12 @@
 //! | `tokens` | strings and names in programs of other languages |
 
 mod argument;
+mod assignments;
 mod awk;
 mod files;
 mod find;
 mod git;
+mod given;
 mod inline;
 mod inputs;
 mod invocation;
@@ -40,6 +42,7 @@ mod links;
 mod options;
 mod paths;
 mod program;
+mod programs;
 mod reader;
 mod reading;
 mod sed;

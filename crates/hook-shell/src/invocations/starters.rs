@@ -352,20 +352,34 @@ fn by_program(invocation: &Invocation, started: &mut Vec<Started>) {
 
 /// Returns what a command of a database's shell runs or writes.
 fn by_database_shell(line: &str) -> Option<Started> {
-    let (name, rest) = line.trim_start().split_once(' ')?;
-    let rest = rest.trim();
-    Some(match name {
-        ".shell" | ".system" | "system" | "\\!" => Started::text(rest.trim_end_matches(';')),
-        ".backup" | ".clone" | ".log" | ".once" | ".output" | ".save" | ".trace" | "\\o"
-        | "\\w" | "\\g" | "tee" | "\\T" => {
-            let path = rest.rsplit(' ').next().unwrap_or(rest);
-            match path.strip_prefix('|') {
-                Some(text) => Started::text(text),
-                None => Started::File(path.trim_matches(['"', '\'']).to_owned(), Access::Write),
-            }
-        }
-        _ => return None,
-    })
+    let line = line.trim();
+    // `copy t to program 'gzip'`
+    let lowercase = line.to_ascii_lowercase();
+    if let Some(at) = lowercase.find(" program '").filter(|_| lowercase.contains("copy")) {
+        let text = line.get(at + " program '".len()..)?;
+        return Some(Started::text(text.rsplit_once('\'').map_or(text, |(text, _)| text)));
+    }
+    if let Some(text) = line.strip_prefix("\\!") {
+        return Some(Started::text(text.trim()));
+    }
+    let (name, rest) = line.split_once(' ')?;
+    let rest = rest.trim().trim_end_matches(';');
+    if let Some((_, text)) = rest.split_once('|').filter(|_| name.starts_with(['.', '\\'])) {
+        return Some(Started::text(text.trim_matches(['"', '\''])));
+    }
+    // sqlite3 knows the beginnings of its commands' names.
+    let is_one = |names: &[&str]| {
+        name.len() > 2 && names.iter().any(|known| known.starts_with(name)) || names.contains(&name)
+    };
+    if is_one(&[".shell", ".system"]) || matches!(name, "system" | "pager" | "\\P") {
+        return Some(Started::text(rest));
+    }
+    let writes = [".backup", ".clone", ".log", ".once", ".output", ".save", ".trace"];
+    if is_one(&writes) || matches!(name, "\\o" | "\\w" | "\\g" | "tee" | "\\T") {
+        let path = rest.rsplit(' ').next().unwrap_or(rest);
+        return Some(Started::File(path.trim_matches(['"', '\'']).to_owned(), Access::Write));
+    }
+    None
 }
 
 /// Adds what a command of Vim runs or writes.

@@ -3,9 +3,6 @@
 /// The maximum number of tokens of a call that are looked at.
 pub(super) const MAX_TOKENS: usize = 4_000;
 
-/// The maximum number of uses of a name that are looked at.
-pub(super) const MAX_USES: usize = 200;
-
 /// A token of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token<'t> {
@@ -81,21 +78,26 @@ pub(super) fn string(text: &str) -> (String, &str) {
 pub(super) fn is_call(after: &str, is_bare: bool) -> bool {
     let trimmed = after.trim_start_matches(' ');
     // `unlink f`, `open F, "x"`
-    let name = trimmed.trim_start_matches(is_name);
-    let is_name = is_bare
-        && trimmed.len() > name.len()
-        && matches!(name.trim_start().chars().next(), None | Some(',' | ';' | '}' | ')' | '\n'));
+    let begins_with_name =
+        is_bare && trimmed.starts_with(|first: char| is_name(first) && !first.is_ascii_digit());
     let is_value = trimmed.starts_with(['"', '\'', 'g', '$', '@'])
         || ["q(", "q{", "q/", "qq", "qw", "my "].iter().any(|begin| trimmed.starts_with(begin));
-    trimmed.starts_with('(') || after.starts_with(' ') && (is_value || is_name)
+    trimmed.starts_with('(') || after.starts_with(' ') && (is_value || begins_with_name)
 }
 
-/// Returns the arguments of a call, without blanks. `None` if there is too much of them.
-pub(super) fn arguments(after: &str) -> Option<Vec<Vec<Token<'_>>>> {
+/// Returns the arguments of a call, without blanks, and the number of bytes of its text. `None` if there is too much of
+/// them.
+pub(super) fn arguments(after: &str) -> (Option<Vec<Vec<Token<'_>>>>, usize) {
     let text = after.trim_start_matches(' ');
+    let mut tokens = Tokens(text.strip_prefix('(').unwrap_or(text));
+    let found = arguments_of(&mut tokens);
+    (found, after.len() - tokens.0.len())
+}
+
+fn arguments_of<'t>(tokens: &mut Tokens<'t>) -> Option<Vec<Vec<Token<'t>>>> {
     let mut arguments = vec![Vec::new()];
     let mut open = 0_usize;
-    for (number, token) in Tokens(text.strip_prefix('(').unwrap_or(text)).enumerate() {
+    for (number, token) in tokens.enumerate() {
         match token {
             _ if number == MAX_TOKENS => return None,
             Token::Sign('(' | '[' | '{') => open += 1,
@@ -120,4 +122,36 @@ pub(super) fn is_handle(argument: &[Token<'_>]) -> bool {
         [Token::Name(name)] => name.bytes().all(|byte| byte.is_ascii_uppercase()),
         _ => false,
     }
+}
+
+/// Splits tokens where none of their brackets are open.
+pub(super) fn split<'t, 'p>(
+    tokens: &'t [Token<'p>],
+    is_sign: impl Fn(&Token<'p>) -> bool,
+) -> Vec<&'t [Token<'p>]> {
+    let mut open = 0_usize;
+    tokens
+        .split(|token| {
+            match token {
+                Token::Sign('(' | '[' | '{') => open += 1,
+                Token::Sign(')' | ']' | '}') => open = open.saturating_sub(1),
+                _ => {}
+            }
+            open == 0 && is_sign(token)
+        })
+        .collect()
+}
+
+/// Returns `true` if no bracket among tokens closes one before them.
+pub(super) fn is_balanced(tokens: &[Token<'_>]) -> bool {
+    let mut open = 0_usize;
+    tokens.iter().all(|token| {
+        match token {
+            Token::Sign('(' | '[' | '{') => open += 1,
+            Token::Sign(')' | ']' | '}') if open == 0 => return false,
+            Token::Sign(')' | ']' | '}') => open -= 1,
+            _ => {}
+        }
+        true
+    })
 }

@@ -1,91 +1,123 @@
-//! Values of expressions in programs of other languages, as far as their text shows them.
+//! Values of expressions in programs of other languages, as far as their text shows them. A shape
+//! that is not known as a whole has an unknown value.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::argument::UNKNOWN;
+use super::assignments::{is_bound, values_of};
 use super::program::Language;
-use super::tokens::{MAX_TOKENS, MAX_USES, Token, Tokens, is_name};
+use super::tokens::{Token, is_balanced, split, string};
 
 /// The number of values beyond which an expression may have any.
 const MAX_VALUES: usize = 16;
 
+/// The length beyond which a value is not known, in bytes.
+const MAX_LENGTH: usize = 4 << 10;
+
 /// The depth of expressions and of names behind names that is followed.
 const MAX_DEPTH: usize = 12;
+
+/// The number of bytes that the expressions of a program, and the texts that are searched for its names, may have.
+const BUDGET: usize = 1 << 20;
+
+/// A text of which nothing is known.
+const ANY: &str = "\u{fffc}";
 
 /// The value of an argument of the program itself, which is seen where it stands.
 pub(super) const OWN_ARGUMENT: &str = "\u{fffc}\u{fffc}";
 
 /// Evaluates expressions of a program.
 ///
-/// An expression has one of the returned values, in which [`UNKNOWN`] stands for what only running
-/// the program can tell.
+/// An expression has one of the returned values, in which [`UNKNOWN`] stands for what only running the program can tell.
 #[derive(Debug)]
 pub(super) struct Values<'p> {
     pub(super) program: &'p str,
     pub(super) language: Language,
     names: HashMap<String, Vec<String>>,
     depth: usize,
+    remaining: usize,
+    runs_programs: OnceCell<bool>,
+    writes_by_method: OnceCell<bool>,
 }
 
 impl<'p> Values<'p> {
     pub(super) fn of(program: &'p str, language: Language) -> Self {
-        Self { program, language, names: HashMap::new(), depth: 0 }
+        Self {
+            program,
+            language,
+            names: HashMap::new(),
+            depth: 0,
+            remaining: BUDGET,
+            runs_programs: OnceCell::new(),
+            writes_by_method: OnceCell::new(),
+        }
     }
 
-    /// Returns the values of the arguments of a call, but for options.
-    pub(super) fn of_arguments(&mut self, arguments: &[Vec<Token<'_>>]) -> Vec<Vec<String>> {
-        let values = arguments.iter().filter_map(|argument| match argument.as_slice() {
-            [] | [Token::Sign('{'), ..] | [Token::Name("function" | "async" | "lambda"), ..] => {
-                None
-            }
-            [Token::Name(_), Token::Sign('='), rest @ ..]
-                if !rest.starts_with(&[Token::Sign('=')]) =>
-            {
-                match rest {
-                    [
-                        Token::Name(
-                            "True" | "False" | "None" | "true" | "false" | "TRUE" | "FALSE" | "T"
-                            | "F" | "nil",
-                        ),
-                    ] => None,
-                    [Token::Sign(digit), ..] if digit.is_ascii_digit() => None,
-                    _ => Some(rest),
-                }
-            }
-            argument => Some(argument),
-        });
-        values.map(|value| self.of_expression(value)).collect()
+    /// Returns `true` if the program uses a module that runs programs.
+    pub(super) fn runs_programs(&self) -> bool {
+        *self.runs_programs.get_or_init(|| uses_programs(self.program))
+    }
+
+    /// Returns `true` if the program has a method that writes the file of its object.
+    pub(super) fn writes_by_method(&self) -> bool {
+        *self.writes_by_method.get_or_init(|| writes_by_method(self.program))
+    }
+
+    /// Takes from the budget of the program; `false` if it is spent.
+    pub(super) fn charge(&mut self, bytes: usize) -> bool {
+        self.remaining = self.remaining.saturating_sub(bytes);
+        self.remaining > 0
     }
 
     /// Returns the words of a list, such as `["git", "log", name]`. `None` if it is none.
     pub(super) fn list(&mut self, expression: &[Token<'_>]) -> Option<Vec<String>> {
         let [Token::Sign('['), inside @ .., Token::Sign(']')] = expression else { return None };
+        if !is_balanced(inside) {
+            return None;
+        }
         let items = split(inside, |token| *token == Token::Sign(','));
         let items = items.into_iter().filter(|item| !item.is_empty());
-        let word = |item: &[Token<'_>]| match self.of_expression(item).as_slice() {
+        Some(items.map(|item| self.only_value(item)).collect())
+    }
+
+    /// Returns the value of an expression that has only one, else what stands for any.
+    pub(super) fn only_value(&mut self, expression: &[Token<'_>]) -> String {
+        match self.of_expression(expression).as_slice() {
             [value] => value.clone(),
-            _ => UNKNOWN.to_string(),
-        };
-        Some(items.map(word).collect())
+            _ => ANY.to_owned(),
+        }
     }
 
     /// Returns the values of an expression. A list has those of its items.
     pub(super) fn of_expression(&mut self, expression: &[Token<'_>]) -> Vec<String> {
         self.depth += 1;
-        let found = match self.depth <= MAX_DEPTH {
+        let found = match self.depth <= MAX_DEPTH && self.charge(expression.len()) {
             true => self.of_sum(expression),
             false => Vec::new(),
         };
         self.depth -= 1;
-        match found.len() {
-            1..=MAX_VALUES => found,
-            _ => vec![UNKNOWN.to_string()],
+        let is_known = (1..=MAX_VALUES).contains(&found.len());
+        match is_known && found.iter().all(|value| value.len() <= MAX_LENGTH) {
+            true => found,
+            false => vec![ANY.to_owned()],
         }
     }
 
-    /// Evaluates `a + b`, `a / b` of paths, and `"…%s" % a`.
+    /// Evaluates `a + b`, `a . b` of Perl, `a / b` of paths, and `"…%s" % a`.
     fn of_sum(&mut self, expression: &[Token<'_>]) -> Vec<String> {
-        let is_operator = |token: &Token<'_>| matches!(token, Token::Sign('+' | '/' | '%'));
+        let has_dots = self.language.has_backticks
+            && expression.windows(2).any(|pair| {
+                matches!(
+                    pair,
+                    [Token::Text(_), Token::Sign('.')] | [Token::Sign('.'), Token::Text(_)]
+                )
+            });
+        let is_operator = |token: &Token<'_>| match token {
+            Token::Sign('+' | '/' | '%') => true,
+            Token::Sign('.') => has_dots,
+            _ => false,
+        };
         let operands = split(expression, is_operator);
         if operands.len() < 2 {
             return self.of_operand(expression);
@@ -96,9 +128,7 @@ impl<'p> Values<'p> {
             let operator = at.checked_sub(1).and_then(|before| expression.get(before));
             at += operand.len() + 1;
             if operator == Some(&Token::Sign('%')) {
-                for value in &mut found {
-                    *value = without_conversions(value);
-                }
+                found = found.iter().map(|value| without_conversions(value)).collect();
                 break;
             }
             let behind = self.of_expression(operand);
@@ -109,51 +139,90 @@ impl<'p> Values<'p> {
                 })
             });
             found = joined.take(MAX_VALUES + 1).collect();
+            if found.len() > MAX_VALUES || found.iter().any(|value| value.len() > MAX_LENGTH) {
+                return Vec::new();
+            }
         }
         found
     }
 
     fn of_operand(&mut self, operand: &[Token<'_>]) -> Vec<String> {
+        let unknown = || vec![ANY.to_owned()];
         match operand {
             [Token::Text(text)]
             | [Token::Name("b" | "f" | "r" | "fr" | "rf"), Token::Text(text)] => {
                 vec![without_expressions(text)]
             }
-            [Token::Text(_), Token::Text(_), ..]
-                if operand.iter().all(|it| matches!(it, Token::Text(_))) =>
-            {
-                vec![
-                    operand
-                        .iter()
-                        .map(|it| {
-                            if let Token::Text(text) = it {
-                                without_expressions(text)
-                            } else {
-                                String::new()
-                            }
-                        })
-                        .collect(),
-                ]
+            [Token::Text(_), rest @ ..] if rest.iter().all(|it| matches!(it, Token::Text(_))) => {
+                let texts = operand.iter().map(|it| match it {
+                    Token::Text(text) => without_expressions(text),
+                    _ => String::new(),
+                });
+                vec![texts.collect()]
             }
-            [Token::Name("shift" | "ARGV" | "argv"), ..]
-            | [Token::Sign('$' | '@'), Token::Name("ARGV" | "argv"), ..]
-            | [Token::Name("sys" | "process"), Token::Sign('.'), Token::Name("argv"), ..] => {
-                vec![OWN_ARGUMENT.to_owned()]
+            [Token::Name("shift")]
+            | [Token::Name("shift"), Token::Sign('@'), Token::Name("ARGV")] => {
+                self.unless_bound("ARGV", OWN_ARGUMENT)
             }
-            [Token::Name("glob"), paths @ ..]
-                if !matches!(paths, [] | [Token::Sign('(' | '.'), ..]) =>
+            [Token::Sign('@'), Token::Name("ARGV")] => self.unless_bound("ARGV", OWN_ARGUMENT),
+            [Token::Name(name @ ("ARGV" | "argv")), rest @ ..] if is_index(rest) => {
+                self.unless_bound(name, OWN_ARGUMENT)
+            }
+            [Token::Sign('$'), Token::Name(name @ ("ARGV" | "argv")), rest @ ..]
+                if is_index(rest) =>
             {
-                self.of_expression(paths).iter().map(|path| without_globs(path)).collect()
+                self.unless_bound(name, OWN_ARGUMENT)
+            }
+            [
+                Token::Name(module @ ("sys" | "process")),
+                Token::Sign('.'),
+                Token::Name("argv"),
+                rest @ ..,
+            ] if is_index(rest) => self.unless_bound(module, OWN_ARGUMENT),
+            [Token::Name("glob"), path @ Token::Text(_)] => {
+                let paths = self.of_operand(std::slice::from_ref(path));
+                paths.iter().map(|path| without_globs(path)).collect()
             }
             [Token::Name("__file__" | "__filename")] => vec![format!("./{UNKNOWN}")],
-            // `os.environ["HOME"]`, `os.getenv("HOME")`, `process.env.HOME`, `$ENV{HOME}`
-            [.., Token::Text(name), Token::Sign(']' | ')')] if name == "HOME" => home(),
-            [.., Token::Sign('.'), Token::Name("HOME")] => home(),
-            [.., Token::Sign('{'), Token::Name("HOME"), Token::Sign('}')] => home(),
             [Token::Name("__dirname")] => vec![".".to_owned()],
-            [Token::Name(name)] => self.of_name(name),
-            [Token::Sign('$' | '@'), Token::Name(name)] => self.of_name(name),
-            [Token::Name("await"), rest @ ..] => self.of_expression(rest),
+            [
+                Token::Name("os"),
+                Token::Sign('.'),
+                Token::Name("environ"),
+                Token::Sign('['),
+                Token::Text(name),
+                Token::Sign(']'),
+            ]
+            | [Token::Name("ENV"), Token::Sign('['), Token::Text(name), Token::Sign(']')]
+            | [
+                Token::Name("os"),
+                Token::Sign('.'),
+                Token::Name("getenv"),
+                Token::Sign('('),
+                Token::Text(name),
+                Token::Sign(')'),
+            ] if name == "HOME" => home(),
+            [
+                Token::Name("process"),
+                Token::Sign('.'),
+                Token::Name("env"),
+                Token::Sign('.'),
+                Token::Name("HOME"),
+            ]
+            | [
+                Token::Sign('$'),
+                Token::Name("ENV"),
+                Token::Sign('{'),
+                Token::Name("HOME"),
+                Token::Sign('}'),
+            ] => home(),
+            [Token::Name("sys"), Token::Sign('.'), Token::Name("executable")] => {
+                self.unless_bound("sys", "python3")
+            }
+            [Token::Name("process"), Token::Sign('.'), Token::Name("execPath")] => {
+                self.unless_bound("process", "node")
+            }
+            [Token::Name(name)] | [Token::Sign('$' | '@'), Token::Name(name)] => self.of_name(name),
             [Token::Sign('('), inside @ .., Token::Sign(')')] if is_balanced(inside) => {
                 self.of_expression(inside)
             }
@@ -162,213 +231,223 @@ impl<'p> Values<'p> {
                 let items = items.into_iter().filter(|item| !item.is_empty()).take(MAX_VALUES + 1);
                 items.flat_map(|item| self.of_expression(item)).collect()
             }
-            [object @ .., Token::Sign('.'), Token::Name("parent")] => {
+            [object @ .., Token::Sign('.'), Token::Name("parent")] if self.is_path(object) => {
                 let paths = self.of_expression(object);
                 paths.iter().map(|path| parent(path)).collect()
             }
-            [Token::Name("sys"), Token::Sign('.'), Token::Name("executable")] => {
-                vec!["python3".to_owned()]
-            }
-            [Token::Name("process"), Token::Sign('.'), Token::Name("execPath")] => {
-                vec!["node".to_owned()]
-            }
-            [.., Token::Sign(')')] => self.of_call(operand),
-            _ => vec![UNKNOWN.to_string()],
-        }
-    }
-
-    fn of_call(&mut self, call: &[Token<'_>]) -> Vec<String> {
-        let unknown = || vec![UNKNOWN.to_string()];
-        let Some((called, inside)) = call_parts(call) else { return unknown() };
-        let arguments = split(inside, |token| *token == Token::Sign(','));
-        let (object, name) = match called {
-            [object @ .., Token::Sign('.'), Token::Name(name)] => (Some(object), *name),
-            [Token::Name(name)] => (None, *name),
-            _ => return unknown(),
-        };
-        let module = match object {
-            None => Some(""),
-            Some([.., Token::Name(name)]) => Some(*name),
-            Some(_) => None,
-        };
-        match (name, module) {
-            ("cwd" | "getcwd" | "pwd", Some("os" | "process" | "Path" | "Dir" | "Deno")) => {
-                vec![".".to_owned()]
-            }
-            ("join" | "resolve", Some("path" | "posix" | "File")) | ("join", Some("")) => {
-                self.joined(vec![String::new()], &arguments)
-            }
-            (
-                "Path" | "PurePath" | "str" | "sorted" | "list" | "set" | "tuple" | "abspath"
-                | "expanduser" | "realpath" | "normalize" | "normpath" | "fspath" | "expand_path"
-                | "walk" | "glob" | "iglob" | "globSync",
-                Some("" | "pathlib" | "os" | "path" | "glob" | "fs" | "File" | "Dir"),
-            ) => {
-                let paths = self.of_expression(arguments.first().copied().unwrap_or_default());
-                match name {
-                    "glob" | "iglob" | "globSync" => {
-                        paths.iter().map(|path| without_globs(path)).collect()
-                    }
-                    "walk" => paths
-                        .iter()
-                        .flat_map(|path| [path.clone(), join(path, "\u{fffc}")])
-                        .collect(),
-                    _ => paths,
-                }
-            }
-            ("home", Some("Path" | "Dir")) | ("homedir", Some("os" | "")) => home(),
-            ("joinpath", _) => {
-                let paths = self.of_expression(object.unwrap_or_default());
-                self.joined(paths, &arguments)
-            }
-            ("glob" | "rglob" | "iterdir", _) => {
-                let folders = self.of_expression(object.unwrap_or_default());
-                folders.iter().map(|folder| join(folder, "\u{fffc}")).collect()
-            }
-            ("resolve" | "absolute" | "as_posix" | "strip" | "trim" | "toString" | "format", _) => {
-                self.of_expression(object.unwrap_or_default())
-            }
+            [.., Token::Sign(')')] => self.of_call(operand).unwrap_or_else(unknown),
             _ => unknown(),
         }
     }
 
-    /// Joins paths with those in the arguments of a call.
-    fn joined(&mut self, mut paths: Vec<String>, arguments: &[&[Token<'_>]]) -> Vec<String> {
-        for argument in arguments.iter().filter(|argument| !argument.is_empty()) {
-            let behind = self.of_expression(argument);
+    /// Returns `true` for an expression that is a path of Python's.
+    fn is_path(&self, expression: &[Token<'_>]) -> bool {
+        let has_calls = !self.language.has_backticks && !self.language.has_slashes;
+        has_calls
+            && !is_bound("Path", self.program)
+            && matches!(
+                expression,
+                [Token::Name("Path"), ..]
+                    | [Token::Name("pathlib"), Token::Sign('.'), Token::Name("Path"), ..]
+            )
+    }
+
+    fn unless_bound(&mut self, name: &str, value: &str) -> Vec<String> {
+        let program = self.program;
+        let is_bound = !self.charge(program.len()) || is_bound(name, program);
+        vec![if is_bound { ANY } else { value }.to_owned()]
+    }
+
+    fn of_call(&mut self, call: &[Token<'_>]) -> Option<Vec<String>> {
+        let (called, inside) = call_parts(call)?;
+        let arguments = split(inside, |token| *token == Token::Sign(','));
+        let arguments: Vec<_> = arguments.into_iter().filter(|it| !it.is_empty()).collect();
+        // A named or starred argument may be anything.
+        let is_named = |it: &&[Token<'_>]| {
+            matches!(it, [Token::Sign('*'), ..] | [Token::Name(_), Token::Sign('='), ..])
+        };
+        if arguments.iter().any(is_named) {
+            return None;
+        }
+        let names: Option<Vec<&str>> = called
+            .iter()
+            .filter(|token| **token != Token::Sign('.'))
+            .map(|token| if let Token::Name(name) = token { Some(*name) } else { None })
+            .collect();
+        let builtin = names.filter(|names| {
+            names.first().is_some_and(|first| {
+                self.charge(self.program.len()) && !is_bound(first, self.program)
+            })
+        });
+        let is_python = !self.language.has_backticks && !self.language.has_slashes;
+        if let Some(names) = builtin {
+            let of_first = |values: &mut Self| match arguments.as_slice() {
+                [only] => Some(values.of_expression(only)),
+                _ => None,
+            };
+            return match names.as_slice() {
+                ["os", "getcwd"]
+                | ["process", "cwd"]
+                | ["Path" | "Dir", "cwd" | "pwd"]
+                | ["pathlib", "Path", "cwd"]
+                    if arguments.is_empty() =>
+                {
+                    Some(vec![".".to_owned()])
+                }
+                ["Path", "home"]
+                | ["pathlib", "Path", "home"]
+                | ["Dir", "home"]
+                | ["os", "homedir"]
+                    if arguments.is_empty() =>
+                {
+                    Some(home())
+                }
+                ["os", "path", "join"] if is_python => Some(self.joined(&arguments)),
+                ["Path" | "PurePath"] | ["pathlib", "Path"]
+                    if is_python && !arguments.is_empty() =>
+                {
+                    Some(self.joined(&arguments))
+                }
+                // An absolute part does not begin a path anew there.
+                ["path" | "File", "join"] => {
+                    let parts: Vec<Vec<String>> =
+                        arguments.iter().map(|argument| self.of_expression(argument)).collect();
+                    let is_plain =
+                        parts.iter().skip(1).flatten().all(|part| !part.starts_with('/'));
+                    is_plain.then(|| self.joined(&arguments))
+                }
+                ["str" | "sorted" | "list"] if is_python => of_first(self),
+                ["os", "path", "expanduser" | "abspath" | "realpath" | "normpath"] => {
+                    of_first(self)
+                }
+                ["glob", "glob" | "iglob"] | ["glob"] | ["Dir", "glob"] | ["fs", "globSync"] => {
+                    Some(of_first(self)?.iter().map(|path| without_globs(path)).collect())
+                }
+                ["os", "walk"] => {
+                    let paths = of_first(self)?;
+                    Some(paths.iter().flat_map(|path| [path.clone(), join(path, ANY)]).collect())
+                }
+                _ => None,
+            };
+        }
+        let [object @ .., Token::Sign('.'), Token::Name(name)] = called else { return None };
+        match *name {
+            "joinpath" if self.is_path(object) => {
+                let folders = self.of_expression(object);
+                let behind = self.joined(&arguments);
+                let joined =
+                    folders.iter().flat_map(|folder| behind.iter().map(|path| join(folder, path)));
+                Some(joined.take(MAX_VALUES + 1).collect())
+            }
+            "glob" | "rglob" | "iterdir" if self.is_path(object) => {
+                let folders = self.of_expression(object);
+                Some(folders.iter().map(|folder| join(folder, ANY)).collect())
+            }
+            "resolve" | "absolute" | "as_posix" | "expanduser"
+                if arguments.is_empty() && self.is_path(object) =>
+            {
+                Some(self.of_expression(object))
+            }
+            // `"…{}".format(a)`
+            "format" if matches!(object, [Token::Text(_)]) => Some(self.of_expression(object)),
+            _ => None,
+        }
+    }
+
+    /// Joins the paths in the arguments of a call.
+    pub(super) fn joined<'t>(&mut self, arguments: &[impl AsRef<[Token<'t>]>]) -> Vec<String> {
+        let mut paths = vec![String::new()];
+        for argument in arguments {
+            let behind = self.of_expression(argument.as_ref());
             let joined = paths.iter().flat_map(|path| behind.iter().map(|value| join(path, value)));
             paths = joined.take(MAX_VALUES + 1).collect();
+            if paths.len() > MAX_VALUES || paths.iter().any(|path| path.len() > MAX_LENGTH) {
+                return Vec::new();
+            }
         }
         paths
     }
 
-    /// Returns the values that a program assigns to a name: `p = …`, `for p in …`.
+    /// Returns the values that the program assigns to a name.
     fn of_name(&mut self, name: &str) -> Vec<String> {
         if let Some(known) = self.names.get(name) {
             return known.clone();
         }
+        // A name that stands for itself.
+        self.names.insert(name.to_owned(), vec![ANY.to_owned()]);
         let program = self.program;
-        let mut found = Vec::new();
-        for (count, (at, _)) in program.match_indices(name).enumerate() {
-            let (before, behind) = program.split_at(at);
-            let behind = behind.get(name.len()..).unwrap_or_default();
-            if before.ends_with(is_name) || behind.starts_with(is_name) {
-                continue;
-            }
-            if count == MAX_USES || is_changed(before, behind) {
-                found = vec![UNKNOWN.to_string()];
-                break;
-            }
-            let value = assigned(behind).map(|value| (value, 0, false));
-            let Some((value, index, is_tuple)) = value.or_else(|| iterated(before, behind)) else {
-                continue;
-            };
-            let expression: Vec<Token<'_>> = expression_at(value);
-            let is_walk = expression.contains(&Token::Name("walk"));
-            let is_known = !is_tuple || is_walk && index == 0;
-            found.extend(match is_known {
-                true => self.of_expression(&expression),
-                false => vec![UNKNOWN.to_string()],
-            });
-        }
-        if found.is_empty() {
-            found.push(UNKNOWN.to_string());
-        }
+        let expressions = match self.charge(program.len()) {
+            true => values_of(name, program),
+            false => None,
+        };
+        let found: Vec<String> = match expressions {
+            Some(expressions) => expressions
+                .iter()
+                .flat_map(|value| self.of_expression(value))
+                .take(MAX_VALUES + 1)
+                .collect(),
+            None => Vec::new(),
+        };
+        let found = match (1..=MAX_VALUES).contains(&found.len()) {
+            true => found,
+            false => vec![ANY.to_owned()],
+        };
         self.names.insert(name.to_owned(), found.clone());
         found
     }
 }
 
-/// Returns `true` if a name between two texts is a parameter, or gets more than what is assigned to it.
-fn is_changed(before: &str, behind: &str) -> bool {
-    const CHANGES: [&str; 13] = [
-        "+=", "-=", "/=", "%=", ".=", "||=", "=>", "<<", ".append(", ".push(", ".add(", ".extend(",
-        ".insert(",
+/// Returns `true` if a program has a method that writes the file of its object.
+pub(super) fn writes_by_method(program: &str) -> bool {
+    const WRITERS: [&str; 13] = [
+        ".unlink(",
+        ".write_text(",
+        ".write_bytes(",
+        ".rmdir(",
+        ".rename(",
+        ".replace(",
+        ".touch(",
+        ".open('w",
+        ".open(\"w",
+        ".open('a",
+        ".open(\"a",
+        ".open(mode=",
+        ".symlink_to(",
     ];
-    let behind = behind.trim_start_matches([' ', ')']);
-    let line = before.rsplit(['\n', ';']).next().unwrap_or_default();
-    let is_parameter = ["def ", "function", "lambda "].iter().any(|word| {
-        line.rsplit_once(word).is_some_and(|(_, parameters)| !parameters.contains([':', '{']))
-    });
-    let begins = before.trim_end();
-    is_parameter
-        || CHANGES.iter().any(|change| behind.starts_with(change))
-        // A named argument, or a default value.
-        || begins.ends_with(['(', ',']) && assigned(behind).is_some()
+    WRITERS.iter().any(|method| program.contains(method))
 }
 
-/// Returns the text behind the sign of an assignment, if a text begins with one.
-fn assigned(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(' ');
-    text.strip_prefix(":=")
-        .or_else(|| text.strip_prefix('=').filter(|value| !value.starts_with(['=', '~', '>'])))
-}
-
-/// Returns what a loop goes through, if a name between two texts is a target of one, with the name's
-/// position among the targets, and whether there are several.
-fn iterated<'t>(before: &str, behind: &'t str) -> Option<(&'t str, usize, bool)> {
-    let is_target = |text: &str| {
-        text.chars().all(|character| {
-            is_name(character) || matches!(character, ' ' | ',' | '(' | ')' | '$' | '[' | ']')
-        })
+/// Returns `true` if a program uses a module that runs programs, or one whose name it computes.
+fn uses_programs(program: &str) -> bool {
+    const MODULES: [&str; 9] = [
+        "subprocess",
+        "child_process",
+        "system",
+        "os.",
+        "execa",
+        "Open3",
+        "$exec",
+        "shelljs",
+        "zx",
+    ];
+    let is_computed = |(at, call): (usize, &str)| {
+        let name = program.get(at + call.len()..).unwrap_or_default();
+        let name = string(name.trim_start());
+        !name.1.trim_start().starts_with(')') || name.0.contains('$')
     };
-    let (_, targets) = before.rsplit_once("for")?;
-    let (rest, value) = [" in ", " of "]
-        .iter()
-        .filter_map(|word| behind.split_once(word))
-        .min_by_key(|(rest, _)| rest.len())?;
-    let index = targets.matches(',').count();
-    (is_target(targets) && is_target(rest)).then(|| (value, index, index > 0 || rest.contains(',')))
+    MODULES.iter().any(|module| program.contains(module))
+        || program.match_indices("require(").any(is_computed)
 }
 
-/// Returns the tokens of the expression that begins a text, without blanks.
-fn expression_at(text: &str) -> Vec<Token<'_>> {
-    let mut open = 0_usize;
-    let mut expression = Vec::new();
-    for token in Tokens(text).take(MAX_TOKENS) {
-        match token {
-            Token::Sign('(' | '[' | '{') => open += 1,
-            Token::Sign(')' | ']' | '}') if open > 0 => open -= 1,
-            Token::Sign(')' | ']' | '}' | ';' | '\n' | ',' | ':') if open == 0 => break,
-            Token::Name("if" | "for") => break,
-            Token::Sign(blank) if blank.is_whitespace() => continue,
-            _ => {}
+/// Returns `true` for `[1]`, and for nothing.
+fn is_index(tokens: &[Token<'_>]) -> bool {
+    match tokens {
+        [] => true,
+        [Token::Sign('['), inside @ .., Token::Sign(']')] => {
+            inside.iter().all(|it| matches!(it, Token::Sign(digit) if digit.is_ascii_digit()))
         }
-        expression.push(token);
+        _ => false,
     }
-    expression
-}
-
-/// Splits tokens where none of their brackets are open.
-fn split<'t, 'p>(
-    tokens: &'t [Token<'p>],
-    is_sign: impl Fn(&Token<'p>) -> bool,
-) -> Vec<&'t [Token<'p>]> {
-    let mut open = 0_usize;
-    tokens
-        .split(|token| {
-            match token {
-                Token::Sign('(' | '[' | '{') => open += 1,
-                Token::Sign(')' | ']' | '}') => open = open.saturating_sub(1),
-                _ => {}
-            }
-            open == 0 && is_sign(token)
-        })
-        .collect()
-}
-
-/// Returns `true` if no bracket among tokens closes one before them.
-fn is_balanced(tokens: &[Token<'_>]) -> bool {
-    let mut open = 0_usize;
-    tokens.iter().all(|token| {
-        match token {
-            Token::Sign('(' | '[' | '{') => open += 1,
-            Token::Sign(')' | ']' | '}') if open == 0 => return false,
-            Token::Sign(')' | ']' | '}') => open -= 1,
-            _ => {}
-        }
-        true
-    })
 }
 
 /// Returns what a call at the end of an expression calls, and the tokens in its parentheses.
@@ -384,9 +463,10 @@ fn call_parts<'t, 'p>(call: &'t [Token<'p>]) -> Option<(&'t [Token<'p>], &'t [To
             closed -= 1;
             false
         }
-        token => *token == Token::Sign('('),
+        token => matches!(token, Token::Sign('(' | '[' | '{')),
     })?;
-    Some((before.get(..begin)?, before.get(begin + 1..)?))
+    let is_call = before.get(begin) == Some(&Token::Sign('('));
+    Some((before.get(..begin)?, before.get(begin + 1..)?)).filter(|_| is_call)
 }
 
 fn home() -> Vec<String> {
@@ -402,15 +482,20 @@ fn join(folder: &str, path: &str) -> String {
 }
 
 fn parent(path: &str) -> String {
-    match path.trim_end_matches('/').rsplit_once('/') {
+    let path = path.trim_end_matches('/');
+    match path.rsplit_once('/') {
+        _ if path == "." => "..".to_owned(),
+        _ if path == ".." || path.ends_with("/..") => format!("{path}/.."),
+        _ if path == "~" => "~/..".to_owned(),
         Some((folder, _)) if !folder.is_empty() => folder.to_owned(),
         Some(_) => "/".to_owned(),
-        None if path.contains(UNKNOWN) => UNKNOWN.to_string(),
+        None if path.contains(UNKNOWN) => ANY.to_owned(),
         None => ".".to_owned(),
     }
 }
 
-/// Returns a text with [`UNKNOWN`] in place of `{x}`, `${x}`, `#{x}` and `$x`.
+/// Returns a text with [`UNKNOWN`] in place of `{x}`, `${x}`, `#{x}` and `$x`. Behind an expression with braces or quotes
+/// nothing is known.
 fn without_expressions(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -420,14 +505,17 @@ fn without_expressions(text: &str) -> String {
         out.push(UNKNOWN);
         let behind = behind.trim_start_matches('$');
         rest = match behind.strip_prefix('{') {
-            Some(inside) => inside.split_once('}').map_or("", |(_, rest)| rest),
-            None => behind.trim_start_matches(is_name),
+            Some(inside) => match inside.split_once('}') {
+                Some((expression, rest)) if !expression.contains(['{', '"', '\'', '`']) => rest,
+                _ => return out,
+            },
+            None => behind.trim_start_matches(super::tokens::is_name),
         };
     }
     out + rest
 }
 
-/// Returns a text with [`UNKNOWN`] in place of `%s` and the like.
+/// Returns a text with [`UNKNOWN`] in place of `%s` and the like. Behind one with a name nothing is known.
 fn without_conversions(text: &str) -> String {
     let mut parts = text.split('%');
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -435,22 +523,24 @@ fn without_conversions(text: &str) -> String {
         out.push(UNKNOWN);
         let width = |character: char| character.is_ascii_digit() || matches!(character, '.' | '-');
         let mut rest = part.trim_start_matches(width).chars();
-        rest.next();
+        if !rest.next().is_some_and(|letter| letter.is_ascii_alphabetic()) {
+            break;
+        }
         out.push_str(rest.as_str());
     }
     out
 }
 
-/// Returns a path with [`UNKNOWN`] in place of `*`, `?` and `[…]`.
+/// Returns a path with [`UNKNOWN`] in place of `*`, `?`, `[…]` and `{…}`.
 fn without_globs(path: &str) -> String {
     let mut out = String::new();
     let mut rest = path;
-    while let Some(at) = rest.find(['*', '?', '[']) {
+    while let Some(at) = rest.find(['*', '?', '[', '{']) {
         let (before, behind) = rest.split_at(at);
         out.push_str(before);
         out.push(UNKNOWN);
-        rest = match behind.strip_prefix('[') {
-            Some(inside) => inside.split_once(']').map_or("", |(_, rest)| rest),
+        rest = match behind.strip_prefix(['[', '{']) {
+            Some(inside) => inside.split_once([']', '}']).map_or("", |(_, rest)| rest),
             None => behind.trim_start_matches(['*', '?']),
         };
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .engine import find_engine
 from .errors import HookConnectionError
-from .place import exists, nearest_project, socket_of
+from .place import exists, has_hooks, nearest_project, socket_of
 from .streams import Stream, connect_socket, start_child
 
 Open = Callable[["str | None"], Awaitable[Stream]]
@@ -22,7 +22,8 @@ class Lines:
 
     In this order: `socket`, the variable HOOK_SOCKET, the project's own place if something listens
     there, and `command`, which is started. One that is named and does not answer is an error.
-    Without a `project` it is the nearest one with hooks, from the working directory upwards.
+    Without a `project` it is the nearest one with hooks, from the working directory upwards. A
+    private server is started only for a `project` that has hooks.
     """
 
     socket: str | os.PathLike[str] | None
@@ -63,6 +64,12 @@ class Lines:
         missing = f"no hook server listens at {own}"
         if not self.may_be_private():
             raise HookConnectionError(f"{missing}; `hook serve --socket` in the project starts one")
+        if not has_hooks(Path(project)):
+            where = os.path.realpath(project)  # noqa: ASYNC240  # As other looks at the project.
+            none = f"no hooks in .hooks of {where}"
+            if self.project is not None:
+                raise HookConnectionError(f"{none}: `hook init` there writes a first one")
+            self.report(f"{none} or above: `HookClient(project=…)` names a folder with some")
         try:
             engine = find_engine(self.environment, self.report)
         except HookConnectionError as error:

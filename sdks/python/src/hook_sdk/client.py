@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -80,7 +81,8 @@ class HookClient:
         is the installed engine), else the variable HOOK_SOCKET, else the project's own one. Without
         any, a program that asks and has registered no hook gets a private one (`hook serve
         --stdio`), and the first outcome warns of it; one that has been at the project's server
-        never leaves that.
+        never leaves that. A `project` must have hooks in `.hooks`, else nothing is allowed; without
+        it, it is the nearest folder upwards that has some, or the user's own hooks are alone.
 
         `host_services` is what this program does for hooks of its own requests, by method:
         `{"ui.confirm": async (params) → result}`. `on_problem` is told what belongs to no call, and
@@ -100,10 +102,24 @@ class HookClient:
             report(f"the hook {error.hook_id} for {error.event}: {error}")
 
         refused = on_registration_error or report_refusal
-        self._session = ClientSession(lines.open, host_services or {}, max_threads, report, refused)
+        self._begin = functools.partial(
+            ClientSession, lines.open, host_services or {}, max_threads, report, refused
+        )
+        self._session = self._begin()
 
     def _may_be_private(self) -> bool:
         return self._session.asks and not self._session.registry.was_used
+
+    def _here(self) -> ClientSession:
+        """The session, as one of the running event loop: one that has ended is left behind.
+
+        A forked process begins anew, without hooks, which its parent still has.
+        """
+        before = self._session
+        with contextlib.suppress(RuntimeError):  # Without an event loop, it is that of the next.
+            if before.connection.is_left():
+                self._session = self._begin(before=None if before.connection.is_forked else before)
+        return self._session
 
     # Registering handlers.
 
@@ -150,20 +166,18 @@ class HookClient:
         """
         name = name_of(event)
         vocabulary = vocabulary or vocabulary_of(name, self._prefers_a3s)
-        registration = self._session.registry.add(
-            name, handler, matcher, config, hook_id, vocabulary
-        )
+        session = self._here()
+        registration = session.registry.add(name, handler, matcher, config, hook_id, vocabulary)
         try:
             encode(registration.fields)  # What cannot be sent is an error here.
-            try:
-                asyncio.get_running_loop()
-            except RuntimeError:
-                return registration.id
-            self._session.connection.start()
+            asyncio.get_running_loop()
+            session.connection.start()
+        except RuntimeError:
+            return registration.id
         except HookError:
-            self._session.registry.remove(registration.id)
+            session.registry.remove(registration.id)
             raise
-        self._session.announce(registration)
+        session.announce(registration)
         return registration.id
 
     async def ready(self, hook_id: str) -> None:
@@ -175,7 +189,7 @@ class HookClient:
         registration = self._session.registry.get(hook_id)
         if registration is None:
             raise KeyError(hook_id)
-        await self._session.connection.connected()
+        await self._here().connection.connected()
         await registration.ready()
 
     async def unregister_hook(self, hook_id: str) -> bool:
@@ -184,7 +198,7 @@ class HookClient:
 
     async def list_hooks(self) -> list[RegisteredHook]:
         """The hooks that are registered with the server, also by other clients."""
-        await self._session.connection.connected()
+        await self._here().connection.connected()
         return await self._session.list_hooks()
 
     @contextlib.asynccontextmanager
@@ -210,10 +224,7 @@ class HookClient:
     # Asking the engine.
 
     async def _fire(
-        self,
-        event: EventName | CustomEvent,
-        payload: Mapping[str, Any],
-        **more: Any,
+        self, event: EventName | CustomEvent, payload: Mapping[str, Any], **more: Any
     ) -> Outcome:
         """Runs the hooks of an event of the engine's, such as `BeforeTool`; what they came to.
 
@@ -253,10 +264,11 @@ class HookClient:
 
     async def _connected(self, message: dict[str, Any]) -> None:
         """Waits for the connection over which a message is to be sent that asks for something."""
-        self._session.asks = True
-        if not self._session.connection.is_connected:
+        session = self._here()
+        session.asks = True
+        if not session.connection.is_connected:
             encode(message)  # What cannot be sent is an error before anything is waited for.
-            await self._session.connection.connected()
+            await session.connection.connected()
 
     def _warned(self, answer: dict[str, Any]) -> dict[str, Any]:
         """Adds the warning of a private server to the first answer."""
@@ -282,15 +294,15 @@ class HookClient:
 
     async def cancel(self, correlation_id: str) -> None:
         """Ends the hooks of a request of this client's, which is answered all the same."""
-        await self._session.connection.connected()
+        await self._here().connection.connected()
         message = {"type": "hook-cancel", "correlationId": correlation_id}
         self._session.connection.send(message)
 
     async def subscribe(self, callback: Callback) -> None:
         """Tells `callback` of each start and end of a hook, on the event loop; a second call
         replaces the first callback. These are the hooks of this client's requests."""
-        self._session.asks = True
-        await self._session.connection.connected()
+        self._here().asks = True
+        await self._here().connection.connected()
         is_first = self._session.on_progress is None
         self._session.on_progress = callback
         if is_first:
@@ -302,13 +314,13 @@ class HookClient:
         to standard error, as lines of JSON."""
         if level not in _LEVELS:
             raise ValueError(f"an audit level is one of {', '.join(_LEVELS)}, not {level!r}")
-        await self._session.connection.connected()
+        await self._here().connection.connected()
         self._session.connection.send({"type": "hook-audit", "level": level})
         self._session.on_audit, self._session.audit_level = on_audit, level
 
     async def reload(self) -> dict[str, Any]:
         """Makes the server read its settings again; `success`, `totalHooks`, `warnings`."""
-        await self._session.connection.connected()
+        await self._here().connection.connected()
         return await self._session.reload()
 
     # Triggers, as `hook_sdk.agent` uses them.
@@ -367,14 +379,14 @@ class HookClient:
 
     async def connect(self) -> None:
         """Connects now. Raises HookConnectionError where the first attempt fails; more follow."""
-        await self._session.connection.connected()
+        await self._here().connection.connected()
 
     async def serve_forever(self) -> None:
         """Answers calls until it is cancelled, or the client is closed. Comes back by itself.
 
         Raises RegistrationError where the server refuses a guard (`fail_behavior` is `block`).
         """
-        self._session.connection.start()
+        self._here().connection.start()
         await self._session.over.wait()
         if self._session.refused_guard is not None:
             raise self._session.refused_guard
@@ -398,12 +410,12 @@ class HookClient:
     async def close(self) -> None:
         """Ends the connection: hooks are taken back, handlers cancelled, and the hooks of what is
         still asked are ended, which raises HookClosedError for whoever waits for it."""
-        await self._session.close()
+        await self._here().close()
 
     async def __aenter__(self) -> HookClient:
         # Handlers that were registered without an event loop wait for one.
         if self._session.registry.all():
-            self._session.connection.start()
+            self._here().connection.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:

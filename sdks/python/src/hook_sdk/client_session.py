@@ -47,9 +47,12 @@ class ClientSession:
         max_threads: int,
         report: Callable[[str], None],
         on_refused: Callable[[RegistrationError], None],
+        before: ClientSession | None = None,
     ) -> None:
+        """`before` is the session that this one goes on with in another event loop."""
         offers = {"hostServices": sorted(host_services)} if host_services else {}
-        self.connection = Connection(open_transport, self, offers, report)
+        self.connection: Connection = Connection(open_transport, self, offers, report)
+        self.on_problem = report
         self.threads = Threads(max_threads)
         self.registry = Registry(self._refused)
         self.calls = Calls(self.registry, self.threads, self.connection.send, self.on_problem)
@@ -62,7 +65,7 @@ class ClientSession:
         self.on_progress: Callback | None = None
         self.on_audit: Callback | None = None
         self.audit_level = "off"
-        self._report, self._on_refused = report, on_refused
+        self._on_refused = on_refused
         self._replies: dict[Asked, collections.deque[asyncio.Future[dict[str, Any]]]] = {}
         """What is waited for. Replies come in the order of what they reply to."""
         self.over = asyncio.Event()
@@ -73,9 +76,22 @@ class ClientSession:
         self.warning: str | None = None
         """What the next response warns of."""
         self._notice: str | None = None
+        self._told: set[str] = set()
         self._is_synced = False
         self._registers = False
         self._resumed: asyncio.Future[list[str]] | None = None
+        if before is not None:
+            self._go_on(before)
+
+    def _go_on(self, before: ClientSession) -> None:
+        before.threads.close()
+        self.connection.token = before.connection.token
+        self.registry.go_on(before.registry)
+        self.asks, self._told, self.refused_guard = before.asks, before._told, before.refused_guard
+        self.on_progress, self.on_audit = before.on_progress, before.on_audit
+        self.audit_level = before.audit_level
+        if self.refused_guard is not None:
+            self.over.set()
 
     # What the client does.
 
@@ -185,14 +201,28 @@ class ClientSession:
             settle(reply, error=error)
         self._replies.clear()
 
-    def on_problem(self, problem: str) -> None:
-        self._report(problem)
-
     def report_warnings(self, warnings: Iterable[str]) -> None:
-        """Reports an outcome's warnings, but for that of a private server: its start was."""
+        """Reports an outcome's warnings, but for that of a private server: its start was.
+
+        What is no failure of one hook is a state, of the settings for example: once is enough.
+        """
         for warning in warnings:
             if warning != self._notice:
-                self.on_problem(warning)
+                self.report_once(warning, warning.startswith("hook "))
+
+    def report_once(self, problem: str, again: bool = False) -> None:
+        """Reports a problem that was not reported before, or that is to be said `again`."""
+        if again or problem not in self._told:
+            self._told.add(problem)
+            self.on_problem(problem)
+
+    def owes_answers(self) -> bool:
+        # One that takes no registrations could give no sign.
+        return self._registers and any((self.requests, self.triggers, self._replies))
+
+    def ask_for_a_sign(self) -> None:
+        sign = asyncio.ensure_future(self._ask("hook-list"))
+        sign.add_done_callback(lambda _: sign.cancelled() or sign.exception())
 
     # Parts of these.
 
@@ -278,7 +308,7 @@ class ClientSession:
         try:
             callback(message)
         except Exception as error:
-            self._report(f"a callback failed: {error!r}")
+            self.on_problem(f"a callback failed: {error!r}")
 
 
 _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
@@ -303,7 +333,7 @@ _TAKES: dict[str, Callable[[ClientSession, dict[str, Any]], None]] = {
     "hook-started": lambda self, message: self._tell(self.on_progress, message),
     "hook-finished": lambda self, message: self._tell(self.on_progress, message),
     "hook-audit": lambda self, message: self._tell(self.on_audit, message),
-    "hook-lagged": lambda self, message: self._report(
+    "hook-lagged": lambda self, message: self.on_problem(
         f"progress was lost: {message.get('missed')} messages"
     ),
 }

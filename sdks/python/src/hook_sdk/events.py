@@ -155,20 +155,11 @@ class ContextWarningEvent(A3sEvent):
 
 
 _A3S: dict[str, type[HookEvent]] = {
-    "PreToolUse": PreToolUseEvent,
-    "PostToolUse": PostToolUseEvent,
-    "ToolError": ToolErrorEvent,
-    "PermissionRequest": PermissionRequestEvent,
-    "PermissionGranted": PermissionGrantedEvent,
-    "PermissionDenied": PermissionDeniedEvent,
-    "GenerateStart": GenerateStartEvent,
-    "GenerateEnd": GenerateEndEvent,
-    "SessionStart": SessionStartEvent,
-    "SessionEnd": SessionEndEvent,
-    "PreCompact": PreCompactEvent,
-    "PostCompact": PostCompactEvent,
-    "ContextWarning": ContextWarningEvent,
+    name.removesuffix("Event"): kind
+    for name, kind in list(globals().items())
+    if isinstance(kind, type) and issubclass(kind, A3sEvent) and not name.startswith(("_", "A3s"))
 }
+"""The classes above by the names of their events."""
 
 
 class CustomEvent:

@@ -124,7 +124,13 @@ class HostServices:
         self, number: str, method: str, params: dict[str, Any], service: HostService | None
     ) -> None:
         try:
-            answer = {"result": await self.call(method, params, service)}
+            result = await self.call(method, params, service)
+            answer = {"result": result}
+            is_answer = isinstance(result, bool) or (
+                isinstance(result, dict) and "refused" in result
+            )
+            if method == "user.approve" and not is_answer:
+                self._report(f"{method} returned {result!r}, which is not True: it is a refusal")
         except asyncio.CancelledError as error:
             if not self._tasks.is_current(number):
                 raise

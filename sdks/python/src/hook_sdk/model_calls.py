@@ -193,17 +193,15 @@ class ModelCall:
             return Interrupted(result=None, error=self._error, **common, **more)
         if response is not None and not isinstance(response, dict):
             raise HookProtocolError("the response of a model call is no object")
-        if outcome == "blocked":
-            return Blocked(result=response, reason=reason, **common)
-        if outcome == "stopped":
-            return Stopped(result=response, reason=reason, **common)
+        if outcome in ("blocked", "stopped"):
+            refused = Blocked if outcome == "blocked" else Stopped
+            return refused(result=response, reason=reason, **common)
         if response is None:
             raise HookProtocolError("a model call has no response")
-        if outcome == "called":
-            return Called(result=response, **common, **more)
-        if outcome == "answered":
-            return Answered(result=response, **common, **more)
-        raise HookProtocolError(f"a model call has no outcome {str(outcome)[:100]!r}")
+        if outcome not in ("called", "answered"):
+            raise HookProtocolError(f"a model call has no outcome {str(outcome)[:100]!r}")
+        answered = Called if outcome == "called" else Answered
+        return answered(result=response, **common, **more)
 
 
 async def _chunks(answer: object) -> AsyncIterator[dict[str, Any]]:

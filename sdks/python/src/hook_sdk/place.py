@@ -19,7 +19,7 @@ def nearest_project(
     The search goes up from where the folder really is, and ends with the home or before a folder of
     another owner. Without a project it is the folder itself.
     """
-    if _has_hooks(Path(folder)):
+    if has_hooks(Path(folder)):
         return folder
     inner = Path(os.path.realpath(folder))
     home = environment.get("HOME", "")
@@ -30,12 +30,12 @@ def nearest_project(
         # What another owner has is neither the user's nor the project's.
         if _owner(inner) not in owners:
             break
-        if _has_hooks(inner):
+        if has_hooks(inner):
             return inner
     return folder
 
 
-def _has_hooks(project: Path) -> bool:
+def has_hooks(project: Path) -> bool:
     """Whether there are settings or hook files. What cannot be read counts, as for the engine."""
     hooks = project / ".hooks"
     has_file = any(exists(hooks / it) for it in ("settings.json", "packs.lock"))

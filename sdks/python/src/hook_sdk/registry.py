@@ -31,7 +31,7 @@ class Registration:
         """Whether it was sent over the present connection, or is known there."""
         self.outcome: HookError | bool | None = None
         """True when the server has taken it, an error when it refused, None before."""
-        self._waiting: list[asyncio.Future[None]] = []
+        self.waiting: list[asyncio.Future[None]] = []
 
     @property
     def is_guard(self) -> bool:
@@ -41,7 +41,7 @@ class Registration:
     def settle(self, outcome: HookError | bool) -> None:
         """The server, or the end, has decided."""
         self.outcome = outcome
-        waiting, self._waiting = self._waiting, []
+        waiting, self.waiting = self.waiting, []
         for future in waiting:
             settle(future, error=outcome if isinstance(outcome, HookError) else None)
 
@@ -51,7 +51,7 @@ class Registration:
             raise self.outcome
         if self.outcome is None:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(future)
+            self.waiting.append(future)
             await future
 
 
@@ -98,6 +98,14 @@ class Registry:
     def all(self) -> list[Registration]:
         """All hooks, in their order, but for those that were refused."""
         return [it for it in self._hooks.values() if not isinstance(it.outcome, HookError)]
+
+    def go_on(self, before: Registry) -> None:
+        """Takes over the hooks of the registry of another event loop, which keeps none."""
+        self.was_used, self._numbers = before.was_used, before._numbers
+        self._hooks, before._hooks = before._hooks, {}
+        for registration in self._hooks.values():
+            registration.waiting.clear()
+        self.lost()
 
     def lost(self) -> None:
         """The connection is gone: what was taken is to be registered, or found, again."""

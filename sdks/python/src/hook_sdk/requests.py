@@ -49,6 +49,9 @@ class Requests:
         self.doubt_seconds = DOUBT_SECONDS
         self.late_seconds = LATE_SECONDS
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Sends a request and waits for its response. Cancelled, it ends the request's hooks."""
         number = message.setdefault(self._id_field, f"py-{next(self._numbers)}")

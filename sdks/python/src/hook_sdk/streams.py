@@ -78,9 +78,7 @@ class Stream:
         except asyncio.IncompleteReadError:
             raise HookConnectionError("the hook server ended the connection") from None
         except asyncio.LimitOverrunError:
-            if self._child is not None:
-                # It would not see the end of its input while it writes.
-                self._child.kill()
+            self.kill()  # It would not see the end of its input while it writes.
             raise HookConnectionError("the hook server sent a line without an end") from None
         except OSError as error:
             raise HookConnectionError(f"the hook server is gone: {error}") from error
@@ -88,6 +86,11 @@ class Stream:
             return decode(line)
         except HookProtocolError as error:
             raise BadLine(str(error), line[:_KEPT] + line[_KEPT:][-_KEPT:]) from None
+
+    def kill(self) -> None:
+        """Kills the server, if this client has started it."""
+        if self._child is not None:
+            self._child.kill()
 
     async def close(self) -> None:
         """Ends the connection. Never raises."""

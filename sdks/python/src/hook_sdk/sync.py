@@ -20,13 +20,12 @@ import os
 import queue
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from . import agent, client
-from .errors import HookClosedError, RegistrationError
+from .errors import HookClosedError
 from .events import CustomEvent
-from .host import HostService
 from .model_calls import Sdk
 from .outcome import Outcome
 from .outcomes import (
@@ -38,7 +37,7 @@ from .outcomes import (
     Whole,
 )
 from .tool_calls import current_session, unasked_tool
-from .turns import Session, Turn
+from .turns import Session, Turn, in_turn
 from .waiting import settle
 
 if TYPE_CHECKING:
@@ -49,43 +48,31 @@ if TYPE_CHECKING:
     from .types import AnyEventName, EventName
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+
+def _with_arguments_of(
+    _: Callable[Arguments, object],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, Arguments], None]]:
+    return lambda function: function
 
 
 class HookClient:
     """A client of `hook serve` that blocks. Its arguments are those of `hook_sdk.HookClient`."""
 
-    def __init__(
-        self,
-        *,
-        socket: str | os.PathLike[str] | None = None,
-        command: Sequence[str] | None = None,
-        project: str | os.PathLike[str] | None = None,
-        host_services: Mapping[str, HostService] | None = None,
-        max_threads: int = 32,
-        on_problem: Callable[[str], None] = client._report,
-        on_registration_error: Callable[[RegistrationError], None] | None = None,
-    ) -> None:
-        self.inner = client.HookClient(
-            socket=socket,
-            command=command,
-            project=project,
-            host_services=host_services,
-            max_threads=max_threads,
-            on_problem=on_problem,
-            on_registration_error=on_registration_error,
-        )
+    @_with_arguments_of(client.HookClient)
+    def __init__(self, **options: Any) -> None:
+        self.inner = client.HookClient(**options)
         """The client that this one drives, on its own thread."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self.thread: threading.Thread | None = None
         """The thread of that, once it has begun."""
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self._is_closed = False
 
     def _fire(
-        self,
-        event: EventName | CustomEvent,
-        payload: Mapping[str, Any],
-        **more: Any,
+        self, event: EventName | CustomEvent, payload: Mapping[str, Any], **more: Any
     ) -> Outcome:
         return self.wait(lambda: self.inner._fire(event, payload, **more))
 
@@ -112,6 +99,7 @@ class HookClient:
     def close(self) -> None:
         """Ends the connection and the client's thread. A second call does nothing."""
         refuse_own_thread(self.thread)
+        self._leave_parent()
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
             loop, thread = self._loop, self.thread
@@ -129,6 +117,7 @@ class HookClient:
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The event loop of the client's thread, which begins with the first use."""
+        self._leave_parent()
         with self._lock:
             if self._is_closed:
                 raise HookClosedError("the client was closed")
@@ -139,6 +128,12 @@ class HookClient:
                 )
                 self.thread.start()
             return self._loop
+
+    def _leave_parent(self) -> None:
+        """Leaves thread and lock to the process from which this one was forked."""
+        if self._process != os.getpid():
+            self._process, self._lock = os.getpid(), threading.Lock()
+            self._loop = self.thread = None
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         async def end() -> None:
@@ -332,7 +327,11 @@ def agent_turn(
     """A turn of an agent; see `hook_sdk.agent`."""
     turn = SyncTurn(client, prompt, session)
     turn.caller.wait(lambda: turn.begin(more))
-    yield turn
+    token = in_turn.set(True)
+    try:
+        yield turn
+    finally:
+        in_turn.reset(token)
     turn.caller.wait(turn.close)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from .client import HookClient
 
 
+in_turn: contextvars.ContextVar[bool] = contextvars.ContextVar("turn", default=False)
+"""Whether this task is in a turn."""
+
+
 @contextlib.asynccontextmanager
 async def agent_turn(
     client: HookClient, prompt: str, *, session: SessionInfo | None = None, **more: Any
@@ -42,7 +47,11 @@ async def agent_turn(
     """
     turn = Turn(client, prompt, session)
     await turn.begin(more)
-    yield turn
+    token = in_turn.set(True)
+    try:
+        yield turn
+    finally:
+        in_turn.reset(token)
     await turn.close()
 
 

@@ -14,6 +14,7 @@ use tokio::process::Command;
 
 use super::connection::Connection;
 use super::entries::{self, file_of, user_folder};
+use super::installed::search_path;
 use super::{edit_file, not_editable, show};
 use crate::error::Result;
 use crate::output::Printer;
@@ -219,6 +220,7 @@ fn known_entries(list: &Value, file: &Path, commands: &[(String, String)]) -> Ve
 /// Asks Codex's app server for the hooks that Codex knows in a folder.
 async fn query_hooks(folder: &Path) -> Result<Value, String> {
     let mut server = Command::new("codex")
+        .env("PATH", search_path("codex"))
         .args(["-c", "features.plugins=false", "app-server"])
         .current_dir(folder)
         .stdin(Stdio::piped())

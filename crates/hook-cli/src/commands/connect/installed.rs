@@ -1,6 +1,7 @@
 //! The programs of agents that are installed, their versions, and the times at which they last called `hook bridge`.
 
 use std::cmp::Ordering;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
@@ -8,9 +9,11 @@ use std::time::{Duration, SystemTime};
 use hook_agents::{Agent, Program, compare_versions, version_in};
 use hook_bus::bridge::BridgeState;
 use hook_files::program;
+use hook_files::project_tree::ProjectTree;
 use hook_files::user_folders::home;
 use hook_protocol::timestamp_in_seconds;
 use hook_settings::language::Language;
+use hook_shell::{is_started_program, started_programs};
 use tokio::process::Command;
 
 /// The time limit for a program to say its version.
@@ -18,6 +21,16 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time after its last call in which an agent may still write to its transcript: that of a long answer.
 const TRANSCRIPT_DELAY: Duration = Duration::from_secs(15 * 60);
+
+/// Returns `PATH` without folders where a project could put that program, or one that it starts.
+pub(crate) fn search_path(program: &str) -> OsString {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_started = |name: &str| name == program || name == "ssh" || is_started_program(name);
+    let mut names: Vec<&str> = started_programs().collect();
+    names.extend([program, "ssh"]);
+    ProjectTree::new(&here).split_search_path(&path, is_started, names.into_iter()).0
+}
 
 /// An agent's program in `PATH`.
 #[derive(Debug)]
@@ -27,13 +40,12 @@ pub(crate) struct Installed {
 }
 
 impl Installed {
-    /// Returns the program of an agent, if it is known and in `PATH`.
+    /// Returns the program of an agent, if it is known and in `PATH` outside of projects.
     pub(crate) fn find(agent: &Agent) -> Option<Self> {
         let program = agent.program()?;
-        let search_path = std::env::var_os("PATH")?;
         let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
         let mut names = endings.iter().map(|ending| format!("{}{ending}", program.name));
-        let path = names.find_map(|name| program::find(&search_path, &name))?;
+        let path = names.find_map(|name| program::find(&search_path(&name), &name))?;
         Some(Self { program, path })
     }
 
@@ -43,6 +55,7 @@ impl Installed {
             return Some(version);
         }
         let mut command = Command::new(&self.path);
+        command.env("PATH", search_path(self.program.name));
         command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
         let output = tokio::time::timeout(VERSION_TIMEOUT, command.output()).await.ok()?.ok()?;
         version_in(&String::from_utf8_lossy(&output.stdout))

@@ -14,7 +14,7 @@ use hook_settings::{
     Agents, FailBehavior, LockedPack, Pack, RuleSet, SettingsFile, SettingsSource, Severity,
     check_pack_name, load,
 };
-use hook_trust::{PackFiles, ReviewedFile};
+use hook_trust::{PackFiles, ReviewedFile, outside_of_pack};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -98,6 +98,11 @@ impl Candidate {
         let errors =
             settings.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
         self.problems.extend(errors.map(ToString::to_string));
+        let outside = settings.hooks.iter().filter_map(|hook| {
+            let reason = outside_of_pack(hook, self.files.folder())?;
+            Some(format!("the hook `{}` cannot run: {reason}", shortened(hook.display_name())))
+        });
+        self.problems.extend(outside);
         let mut files: Vec<RuleFile> =
             settings.rules.iter().map(|set| RuleFile::clone(&set.file)).collect();
         files.iter_mut().for_each(RuleFile::check);

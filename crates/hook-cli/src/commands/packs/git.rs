@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
+use crate::commands::connect::installed::search_path;
+
 /// The longest time for all of it.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
@@ -216,6 +218,7 @@ impl Git<'_> {
         limit: u64,
     ) -> Result<Vec<u8>, String> {
         let mut command = Command::new("git");
+        command.env("PATH", search_path("git"));
         let protocols = match self.url.starts_with("http://") {
             true => "http",
             false => "https:ssh:file",

@@ -470,6 +470,8 @@ async fn update_one(
         )));
     }
     if candidate.files.digest == known.digest && owner.is_complete(name, known)? {
+        // Another update may have been killed before it did so.
+        owner.clean(name)?;
         show_added(("up to date:", reach(owner, false)), &candidate, known, printer).await?;
         return Ok(true);
     }

@@ -59,8 +59,9 @@ impl Reader<'_> {
             ("fd", folders) => listed(folders.get(1..).unwrap_or_default()),
             ("rg", texts) if texts.contains(&"--files") => listed(texts),
             ("rg" | "grep", texts) if texts.iter().any(|text| lists_files(text)) => {
-                let mut folders = texts.iter().filter(|text| !text.starts_with('-'));
-                folders.next();
+                let has_pattern = texts.iter().any(|text| names_pattern(text));
+                let folders = texts.iter().filter(|text| !text.starts_with('-'));
+                let folders = folders.skip(usize::from(!has_pattern));
                 listed(&folders.copied().collect::<Vec<_>>())
             }
             // It prints where it goes.
@@ -82,11 +83,19 @@ impl Reader<'_> {
 /// Returns the paths of files in folders, or in the working directory.
 fn listed(folders: &[&str]) -> String {
     let folders = folders.iter().filter(|folder| !folder.starts_with('-'));
-    let below = |folder: &&str| format!("{}/{UNKNOWN}\n", folder.trim_end_matches('/'));
+    // Each may be a file itself.
+    let below = |folder: &&str| format!("{folder}\n{}/{UNKNOWN}\n", folder.trim_end_matches('/'));
     match folders.map(below).collect::<String>() {
         paths if paths.is_empty() => format!("./{UNKNOWN}\n"),
         paths => paths,
     }
+}
+
+/// Returns `true` for options of `grep` that give the pattern.
+fn names_pattern(option: &str) -> bool {
+    option.starts_with("--regexp")
+        || option.starts_with("--file")
+        || option.starts_with('-') && !option.starts_with("--") && option.contains(['e', 'f'])
 }
 
 /// Returns `true` for options of `grep` that print names of files.

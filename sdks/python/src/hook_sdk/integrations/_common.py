@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import metadata
 from typing import Any, TypeVar
 
 from ..client import HookClient
 from ..errors import HookError, HookStopped
+from ..lines import message_of
 from ..outcomes import (
     Advice,
     Interrupted,
     ModelOutcome,
     Proceed,
+    Ran,
     Stopped,
     ToolOutcome,
     TurnStart,
 )
+from ..turns import in_turn
 
 Message = dict[str, Any]
 OnMessage = Callable[[str], object]
@@ -30,21 +33,33 @@ class Teller:
     """Tells the user what hooks have to say: their texts, and the warnings about them."""
 
     def __init__(self, client: HookClient, on_message: OnMessage | None) -> None:
-        self._session = client._session
+        self._client = client
         self.on_message = on_message
 
     def tell(self, outcome: Outcome) -> Outcome:
         """Returns the outcome that it tells of. Each is to be told once."""
         if outcome is None:
             return outcome
-        self._session.report_warnings(outcome.warnings)
+        session = self._client._session
+        session.report_warnings(outcome.warnings)
         text = outcome.for_user
         if text is not None:
             try:
-                (self.on_message or self._session.on_problem)(text)
+                (self.on_message or session.on_problem)(text)
             except Exception as error:  # The outcome counts, shown or not.
-                self._session.on_problem(f"{text} (`on_message` failed: {error!r})")
+                session.on_problem(f"{text} (`on_message` failed: {error!r})")
         return outcome
+
+    def without_turn(self, around: str) -> None:
+        """Reports, once, that a model is called in no turn; `around` is what makes one."""
+        if not in_turn.get():
+            self.report_once(
+                f"this run is no turn: BeforeAgent and AfterAgent hooks are not asked; use {around}"
+            )
+
+    def report_once(self, problem: str) -> None:
+        """Reports a problem that was not reported before."""
+        self._client._session.report_once(problem)
 
 
 def check_version(distribution: str, first: str, before: str) -> None:
@@ -91,6 +106,50 @@ def tool_text(outcome: ToolOutcome) -> str:
     if isinstance(outcome, Stopped):
         raise HookStopped(outcome.reason)
     return outcome.result.text
+
+
+def left_failure(outcome: ToolOutcome, raised: BaseException | None) -> BaseException | None:
+    """Returns what a tool raised, if hooks left it; what they add to it is a note of it."""
+    if raised is None or not isinstance(outcome, Ran) or outcome.result.error is None:
+        return None
+    said, text = outcome.result.text, message_of(raised)
+    if not said.startswith(text):
+        return None
+    if added := said[len(text) :].strip():
+        vars(raised)["__notes__"] = [*getattr(raised, "__notes__", ()), added]
+    return raised
+
+
+def unknown_arguments(
+    tool: str, schema: Mapping[str, Any], changed: Mapping[str, Any], given: Mapping[str, Any]
+) -> str | None:
+    """Returns what is wrong with arguments of hooks: names that a tool's schema would drop."""
+    known = schema.get("properties", {})
+    is_open = schema.get("additionalProperties") or schema.get("patternProperties")
+    names = [name for name in changed if name not in known and name not in given]
+    if is_open or not names:
+        return None
+    return f"hooks gave {tool} arguments that it does not have: {', '.join(names)}"
+
+
+def allowed_names(choice: Any) -> set[Any] | None:
+    """Returns the names of the tools that a `tool_choice` of OpenAI's allows; None if all."""
+    if choice == "none":
+        return set()
+    if not isinstance(choice, dict):
+        return None
+    listed = choice.get("allowed_tools", choice).get("tools", [choice])
+    return {it.get("function", it).get("name") for it in listed}
+
+
+def refuse_withheld(
+    called: Iterable[Any], choice: Any, stop: Callable[[str], HookStopped] = HookStopped
+) -> None:
+    """Raises `stop` for a call of a tool that hooks, which left this choice, withhold."""
+    allowed = allowed_names(choice)
+    for name in called:
+        if allowed is not None and name not in allowed:
+            raise stop(f"the model calls {name}, which hooks withhold")
 
 
 def model_response(outcome: ModelOutcome) -> dict[str, Any]:

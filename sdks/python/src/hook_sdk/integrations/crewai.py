@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from crewai import Crew, Memory, Task
 from crewai.agent.planning_config import PlanningConfig
 from crewai.agents.agent_builder.base_agent import BaseAgent
+from crewai.agents.parser import AgentAction, OutputParserError, parse
 from crewai.hooks.dispatch import (
     HookAborted,
     InterceptionPoint,
@@ -35,13 +36,29 @@ from crewai.llms.base_llm import BaseLLM
 from crewai.memory.memory_scope import MemoryScope, MemorySlice
 from crewai.tasks.llm_guardrail import LLMGuardrail
 from crewai.tools import BaseTool
+from crewai.tools.tool_failure import (
+    ToolExecutionFailedError,
+    detect_tool_failure,
+    failure_from_exception,
+    handle_tool_failure,
+)
 from crewai.utilities.llm_utils import create_llm
 from pydantic import BaseModel
 
 from .. import agent, sync
 from ..errors import HookError, HookStopped
 from ..outcomes import ModelOutcome, Ran, Stopped, ToolCall
-from ._common import OnMessage, Teller, check_version, left, model_response
+from ._common import (
+    OnMessage,
+    Teller,
+    allowed_names,
+    check_version,
+    left,
+    left_failure,
+    model_response,
+    refuse_withheld,
+    unknown_arguments,
+)
 from ._loops import Here
 
 check_version("crewai", "1.15", "2")
@@ -71,6 +88,7 @@ def with_hooks(
     if not isinstance(guarded, Crew | BaseAgent | LiteAgent | Task):
         raise TypeError(f"hooks go around a Crew, an agent or a Task, not {type(guarded).__name__}")
     _Hooks(client or sync.HookClient(), on_message).put(guarded, set())
+    _install()
     return guarded
 
 
@@ -79,6 +97,8 @@ class _Hooks:
         self.client, self.user = client, Teller(client.inner, on_message)
         self._models: dict[int, tuple[Any, Any]] = {}
         """The models with hooks by the identity of those without, which are kept for it."""
+        self.kept: dict[tuple[int, int], tuple[Any, str]] = {}
+        """Hooks' texts for the next request of an agent in a task, by the identity of these."""
 
     def put(self, holder: Any, seen: set[int]) -> None:
         """Puts hooks around all models of a part of CrewAI, and of its own parts."""
@@ -104,6 +124,7 @@ class _Hooks:
                 raise TypeError(f"hooks cannot be put around the model {type(model).__name__}")
         if isinstance(holder, Crew | BaseAgent) and "copy" not in vars(holder):
             vars(holder)["copy"] = functools.partial(self._copy, holder.copy)
+        vars(holder)["_hook_sdk"] = self
 
     def _copy(self, copy: Callable[[], Any]) -> Any:
         """Copies a crew or an agent: the library makes some of the copy's models anew."""
@@ -112,7 +133,6 @@ class _Hooks:
         return made
 
     def model(self, model: Any) -> Any:
-        _install()
         if getattr(model, "_hook_sdk", None) is not None:
             return model
         if id(model) not in self._models:
@@ -123,20 +143,40 @@ class _Hooks:
             self._models[id(model)] = (model, hooked)
         return self._models[id(model)][1]
 
-    def tool(self, context: Any) -> str | RunStopped:
+    def tool(self, context: Any, given: dict[str, Any]) -> str | HookAborted:
         """Calls a tool with hooks around it, and returns the result for the model, or the stop."""
+        tool, report = context.tool, self.client.inner._session.on_problem
+        failed: list[object] = []
+        """The tool's failure: what it raised, or returned."""
 
-        def run(tool_input: dict[str, Any]) -> Any:
-            return _invoke(context.tool, tool_input)
+        def run(tool_input: dict[str, Any]) -> str:
+            failed.clear()
+            is_changed = tool_input != given
+            if is_changed:
+                schema = tool.args_schema.model_json_schema()
+                wrong = unknown_arguments(context.tool_name, schema, tool_input, given)
+                if wrong is not None:
+                    report(wrong)
+                    raise HookError(wrong)
+            try:
+                value = _invoke(tool, tool_input)
+            except BaseException as error:
+                failed.append(error)
+                if is_changed:
+                    why = f"{context.tool_name} failed with arguments that hooks changed: {error}"
+                    report(why)
+                raise
+            failed.append(value)
+            return str(tool.format_output_for_agent(value))  # Hooks see what the model gets.
 
-        outcome = sync.execute_tool(
-            self.client, ToolCall(context.tool_name, dict(context.tool_input)), run
-        )
+        outcome = sync.execute_tool(self.client, ToolCall(context.tool_name, dict(given)), run)
         self.user.tell(outcome)
         if isinstance(outcome, Stopped):
             return RunStopped(outcome.reason)
-        if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
-            return str(context.tool.format_output_for_agent(outcome.value))
+        if failed and isinstance(outcome, Ran):
+            if isinstance(failed[0], BaseException) and not isinstance(failed[0], Exception):
+                raise left_failure(outcome, failed[0]) or failed[0]
+            return _by_policy(context, given, failed[0]) or outcome.result.text
         return outcome.result.text
 
 
@@ -159,34 +199,85 @@ _PARTS = (
 """The classes whose instances can hold models."""
 
 
+class _ToolFailed(ToolExecutionFailedError, HookAborted):
+    """A tool failed whose failures end the crew: nothing else gets out of a hook of CrewAI's."""
+
+    def __init__(self, error: ToolExecutionFailedError) -> None:
+        ToolExecutionFailedError.__init__(self, error.record)
+        self.reason, self.source = str(error), "hook-sdk"
+
+
+def _by_policy(context: Any, given: dict[str, Any], failed: object) -> HookAborted | None:
+    """Does what CrewAI does about a tool's failure: it thinks that hooks refused the call."""
+    failure = detect_tool_failure(failed)
+    if isinstance(failed, Exception):
+        failure = failure_from_exception(failed)
+    if failure is None:
+        return None
+    about = {
+        name: getattr(context, name) for name in ("tool_name", "tool", "agent", "task", "crew")
+    }
+    try:
+        handle_tool_failure(failure, tool_args=given, **about)
+    except ToolExecutionFailedError as error:
+        return _ToolFailed(error)
+    return None
+
+
 def _install() -> None:
-    """Has CrewAI call the hooks of this module; again, if the program has cleared them."""
-    if _before_tool not in (before := get_global_hook_list(InterceptionPoint.PRE_TOOL_CALL)):
-        before.append(_before_tool)
-    after = get_global_hook_list(InterceptionPoint.POST_TOOL_CALL)
-    if after[:1] != [_after_tool]:  # Those of the program see its result.
-        after[:] = [_after_tool, *(hook for hook in after if hook is not _after_tool)]
+    """Has CrewAI call the hooks of this module before others; again, if the program changed that.
+
+    So the first one sees the arguments that CrewAI would call the tool with, and those of the
+    program see the result.
+    """
+    for point, hook in _POINTS.items():
+        hooks = get_global_hook_list(point)
+        if hooks[:1] != [hook]:
+            hooks[:] = [hook, *(it for it in hooks if it is not hook)]
 
 
-_RESULTS: dict[int, tuple[Any, str | RunStopped | None]] = {}
-"""The results of calls between both hooks, by the identity of their arguments."""
+def _before_run(context: Any) -> None:
+    """Puts hooks around what a crew was given later, before it, or a task of it, begins."""
+    crew = context.crew or getattr(context.agent, "crew", None)
+    hooks = next(
+        (vars(it)["_hook_sdk"] for it in (crew, context.task) if it and "_hook_sdk" in vars(it)),
+        None,
+    )
+    if hooks is None:
+        return
+    try:
+        seen: set[int] = set()
+        for part in (crew, context.task, context.agent):
+            if part is not None:
+                hooks.put(part, seen)
+        _install()
+    except Exception as error:  # CrewAI goes on after any other one.
+        raise RunStopped(str(error)) from error
+
+
+_made: contextvars.ContextVar[tuple[str, str | HookAborted] | None] = contextvars.ContextVar(
+    "made", default=None
+)
+"""A call between both hooks, with nothing in between: the tool's name, and the result."""
 
 
 def _before_tool(context: Any) -> None:
     """Makes the call itself, with hooks, and has CrewAI make none."""
     hooks = getattr(getattr(context.agent, "llm", None), "_hook_sdk", None)
+    _made.set(None)
     if not isinstance(hooks, _Hooks) or context.tool is None:
         return  # An agent without hooks, or a tool that does not exist.
-    result: str | RunStopped
+    result: str | HookAborted
+    given = context.tool_input  # A hook that sets others changes nothing, as in CrewAI itself.
     try:
         _install()
         _run_later_hooks(context)
-        result = hooks.tool(context)
+        result = hooks.tool(context, given)
     except HookAborted:
         raise
     except Exception as error:  # Any other one has CrewAI call the tool.
         result = f"hooks could not be asked: {error}"
-    _RESULTS[id(context.tool_input)] = (context.tool_input, result)
+    _made.set((context.tool_name, result))
     raise HookAborted("hook-sdk has made the call", "hook-sdk")
 
 
@@ -199,10 +290,20 @@ def _run_later_hooks(context: Any) -> None:
 
 
 def _after_tool(context: Any) -> str | None:
-    _, result = _RESULTS.pop(id(context.tool_input), (None, None))
-    if isinstance(result, RunStopped):
-        raise result
-    return result
+    made, _ = _made.get(), _made.set(None)
+    if made is None or made[0] != context.tool_name:
+        return None
+    if isinstance(made[1], HookAborted):
+        raise made[1]
+    return made[1]
+
+
+_POINTS = {
+    InterceptionPoint.EXECUTION_START: _before_run,
+    InterceptionPoint.PRE_STEP: _before_run,
+    InterceptionPoint.PRE_TOOL_CALL: _before_tool,
+    InterceptionPoint.POST_TOOL_CALL: _after_tool,
+}
 
 
 def _invoke(tool: Any, tool_input: dict[str, Any]) -> Any:
@@ -222,18 +323,18 @@ class _Model:
     _hook_sdk: _Hooks
 
     def call(self, messages: Any, tools: Any = None, *rest: Any, **named: Any) -> Any:
-        call = _Call(self._inner, messages, tools, rest, named)
+        call = _Call(self._hook_sdk, self._inner, messages, tools, rest, named)
         _install()
 
         def model(request: dict[str, Any]) -> dict[str, Any]:
             return call.answered(self._inner.call(*call.given(request), *rest, **named))
 
         client, user = self._hook_sdk.client, self._hook_sdk.user
-        asked = sync.call_model(client, "openai-chat", call.request, model)
+        asked = sync.call_model(client, "openai-chat", call.request, model, **call.context)
         return call.result(user.tell(asked.finish()))
 
     async def acall(self, messages: Any, tools: Any = None, *rest: Any, **named: Any) -> Any:
-        call, here = _Call(self._inner, messages, tools, rest, named), Here()
+        call, here = _Call(self._hook_sdk, self._inner, messages, tools, rest, named), Here()
         _install()
 
         async def model(request: dict[str, Any]) -> dict[str, Any]:
@@ -242,7 +343,7 @@ class _Model:
             return call.answered(answer)
 
         client, user = self._hook_sdk.client, self._hook_sdk.user
-        asked = agent.call_model(client.inner, "openai-chat", call.request, model)
+        asked = agent.call_model(client.inner, "openai-chat", call.request, model, **call.context)
         return call.result(user.tell(await here.there(client, asked.finish())))
 
 
@@ -250,11 +351,23 @@ class _Call:
     """A call of a model, in the form that hooks see and in that of the library."""
 
     def __init__(
-        self, model: BaseLLM, messages: Any, tools: Any, rest: Any, named: dict[str, Any]
+        self,
+        hooks: _Hooks,
+        model: BaseLLM,
+        messages: Any,
+        tools: Any,
+        rest: Any,
+        named: dict[str, Any],
     ) -> None:
+        hooks.user.without_turn("agent_turn of hook_sdk.sync around the kickoff")
         order = ("callbacks", "available_functions", "from_task", "from_agent", "response_model")
         all_named = {**dict(zip(order, rest, strict=False)), **named}
         self._form: Any = all_named.get("response_model")
+        self._choice: Any = None
+        self._kept = hooks.kept
+        self._of = (all_named.get("from_agent"), all_named.get("from_task"))
+        _, context = self._kept.pop(self._key, (None, None))
+        self.context: Any = {"context": context} if context else {}
         is_text = isinstance(messages, str)
         self._messages = [{"role": "user", "content": messages}] if is_text else list(messages)
         self._before: list[dict[str, Any]] = _json(self._messages)
@@ -262,6 +375,13 @@ class _Call:
         self.request = {"model": model.model, "messages": self._before}
         if tools:
             self.request["tools"] = _json(tools)
+        elif names := _names_of_tools(*self._of):  # The prompt has them, and the answer is a text.
+            functions = [{"type": "function", "function": {"name": name}} for name in names]
+            self.request["tools"] = functions
+
+    @property
+    def _key(self) -> tuple[int, int]:
+        return id(self._of[0]), id(self._of[1])
 
     def given(self, request: dict[str, Any]) -> tuple[Any, Any]:
         """Returns the messages and the tools that hooks left."""
@@ -273,11 +393,13 @@ class _Call:
                 made.append(self._messages[number])
             else:
                 made.append({**self._messages[number], "content": message.get("content")})
-        return made, _chosen(self._tools, request.get("tool_choice"))
+        self._choice = request.get("tool_choice")
+        return made, _chosen(self._tools, self._choice)
 
     def answered(self, answer: Any) -> dict[str, Any]:
         """Takes the model's answer: a text, calls of tools, or an object of the wanted form."""
         self._answers.append(answer)
+        refuse_withheld(_called(answer, self._tools), self._choice, RunStopped)
         message: dict[str, Any] = {"role": "assistant", "content": _text(answer)}
         if isinstance(answer, list):
             message["tool_calls"] = [_tool_call(it) for it in answer]
@@ -287,6 +409,8 @@ class _Call:
         """Returns the answer that hooks left. Raises RunStopped if the agent is to stop."""
         if isinstance(outcome, Stopped):
             raise RunStopped(outcome.reason)
+        if outcome.for_model:
+            self._kept[self._key] = (self._of, outcome.for_model)
         message = model_response(outcome)["choices"][0]["message"]
         text = message.get("content") or ""
         if self._answers and text == _text(self._answers[-1]):
@@ -325,9 +449,26 @@ def _chosen(tools: Any, choice: Any) -> Any:
         return None
     if not isinstance(choice, dict):
         return tools
-    chosen = choice.get("allowed_tools", choice)
-    names = [_name(it) for it in chosen.get("tools", [choice])]
+    names = allowed_names(choice) or ()
     return [it for it in tools if _name(it) in names] or None
+
+
+def _names_of_tools(agent: Any, task: Any) -> list[str]:
+    executor = getattr(agent, "agent_executor", None)
+    of_each = (getattr(it, "tools", None) or () for it in (executor, task, agent))
+    names = (getattr(tool, "name", None) for tools in of_each for tool in tools)
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def _called(answer: Any, tools: Any) -> list[Any]:
+    """Returns the names of the tools that an answer calls, in its text if the model has none."""
+    if isinstance(answer, list):
+        return [_tool_call(it)["function"]["name"] for it in answer]
+    try:
+        action = None if tools else parse(str(answer))
+    except OutputParserError:
+        return []
+    return [action.tool] if isinstance(action, AgentAction) else []
 
 
 def _name(tool: Any) -> Any:

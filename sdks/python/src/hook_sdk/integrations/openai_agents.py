@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import contextvars
+import copy
 import dataclasses
 import json
 import weakref
@@ -27,26 +28,49 @@ from agents import (
     ItemHelpers,
     ModelBehaviorError,
     RunConfig,
+    RunContextWrapper,
     Runner,
     RunResult,
+    ToolOutputFileContent,
+    ToolOutputImage,
+    ToolOutputText,
     TResponseInputItem,
+    tool as tools_module,
 )
 from agents.items import ModelResponse
 from agents.mcp import MCPServer
 from agents.models.interface import Model
 from agents.run_internal import run_loop
-from agents.run_internal.turn_preparation import get_model
-from agents.tool import maybe_invoke_function_tool_failure_error_function
+from agents.tool import (
+    maybe_invoke_function_tool_failure_error_function,
+    set_function_tool_failure_error_function,
+)
 from openai._models import construct_type
-from openai.types.responses import Response, ResponseOutputItem, ResponseStreamEvent
+from openai.types.responses import (
+    Response,
+    ResponseFunctionToolCall,
+    ResponseOutputItem,
+    ResponseStreamEvent,
+)
 
 from ..client import HookClient
 from ..errors import HookError, HookStopped
+from ..lines import message_of
 from ..model_calls import call_model
-from ..outcomes import Blocked, Chunk, ModelOutcome, Ran, Stopped, ToolCall
+from ..outcomes import Blocked, Chunk, ModelOutcome, Ran, Stopped, ToolCall, ToolResult
 from ..tool_calls import execute_tool
 from ..turns import agent_turn
-from ._common import OnMessage, Teller, check_version, model_response, prompt_of
+from ._common import (
+    OnMessage,
+    Teller,
+    allowed_names,
+    check_version,
+    left_failure,
+    model_response,
+    prompt_of,
+    refuse_withheld,
+    unknown_arguments,
+)
 
 check_version("openai-agents", "0.24", "0.25")
 
@@ -86,9 +110,9 @@ def with_hooks(
     model a `RunConfig` has for it. `on_message` takes hooks' texts for the user, by default
     `on_problem` of the client.
     """
-    if not hasattr(run_loop, "get_model"):
-        raise HookError("this version of openai-agents has no place for hooks around its models")
-    run_loop.get_model = _model_of_run
+    if not isinstance(agent, Agent):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"hooks go around an Agent, not a {type(agent).__name__}")
+    _install()
     return _Hooks(client, chunks, on_message).agent(agent)
 
 
@@ -103,7 +127,7 @@ async def run(
     Of a list hooks see the text of the user's last message. Raises HookStopped if hooks refuse
     the prompt, or stop the agent, and TypeError for an agent that `with_hooks` did not make.
     """
-    hooks = vars(agent).get("_hooks")
+    hooks = getattr(agent, "_hooks", None)
     if not isinstance(hooks, _Hooks):
         raise TypeError(f"the agent {agent.name} has no hooks: run what with_hooks returns for it")
     # `Runner.run` takes others.
@@ -117,7 +141,9 @@ async def run(
             if result is None:
                 given = _with_prompt(input, prompt_of(turn.start))
             else:
-                given = _going_on(result, prompt, options)
+                said = getattr(turn.end, "for_model", None)
+                texts = (prompt, said, *hooks.kept(result.context_wrapper))
+                given = _going_on(result, "\n\n".join(it for it in texts if it), options)
             result = await Runner.run(agent, given, **options)
             if result.interruptions:  # The turn waits for an approval: it has no end yet.
                 return result
@@ -183,6 +209,11 @@ class _Hooks:
         self.chunks: Chunks = chunks
         self._agents: weakref.WeakValueDictionary[int, Agent[Any]] = weakref.WeakValueDictionary()
         """Those with hooks, by the identity of those without, which they keep."""
+        self._kept: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
+
+    def kept(self, run: RunContextWrapper[Any]) -> list[str]:
+        """Hooks' texts for the next request of a run."""
+        return self._kept.setdefault(run, [])
 
     def has(self, part: Any) -> bool:
         """Returns True for a part that has these hooks already."""
@@ -196,32 +227,33 @@ class _Hooks:
         known = agent if self.has(agent) else self._agents.get(id(agent))
         if known is not None:
             return known
-        servers = agent.mcp_servers
-        made = self._agents[id(agent)] = agent.clone(
-            tools=[self.tool(tool) for tool in agent.tools],
-            mcp_servers=[it if self.has(it) else _Server(self, it) for it in servers],
-            model=agent.model if self.has(agent.model) else _Model(self, agent.model),
-        )
-        vars(made).update(_hooks=self, _without=agent, clone=self._clone(made.clone))
-        made.handoffs = [self.handoff(handoff) for handoff in agent.handoffs]
+        kind = type(agent)
+        bases = (kind,) if issubclass(kind, _HookedAgent) else (_HookedAgent, kind)
+        hooked = type(kind.__name__, bases, {"_hooks": self})
+        fields = (it.name for it in dataclasses.fields(agent) if it.init)
+        given = {name: getattr(agent, name) for name in fields}
+        made: Agent[Any] = hooked(**{**given, "handoffs": []})
+        self._agents[id(agent)] = made  # Handoffs may be a circle.
+        vars(made).update(_without=agent, handoffs=list(agent.handoffs))
+        _ = made.tools, made.mcp_servers, made.handoffs  # What cannot have hooks is an error now.
         return made
-
-    def _clone(self, clone: Callable[..., Agent[Any]]) -> Callable[..., Agent[Any]]:
-        def hooked(**changed: Any) -> Agent[Any]:
-            made, message = clone(**changed), self.user.on_message
-            return with_hooks(self.client, made, chunks=self.chunks, on_message=message)
-
-        return hooked
 
     def handoff(self, handoff: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
         if isinstance(handoff, Agent):
             return self.agent(handoff)
+        if self.has(handoff):
+            return handoff
         invoke = handoff.on_invoke_handoff
 
         async def invoked(context: Any, arguments: str) -> Any:
             return self.agent(await invoke(context, arguments))
 
-        return dataclasses.replace(handoff, on_invoke_handoff=invoked)
+        hooked = dataclasses.replace(handoff, on_invoke_handoff=invoked)
+        vars(hooked)["_hooks"] = self
+        return hooked
+
+    def server(self, server: MCPServer) -> MCPServer:
+        return server if self.has(server) else _Server(self, server)
 
     def tool(self, tool: Any) -> Any:
         if not isinstance(tool, FunctionTool):
@@ -230,68 +262,212 @@ class _Hooks:
         if self.has(tool):
             return tool
         inner = tool._agent_instance
-        if inner is not None and "_hooks" not in vars(inner):
+        if inner is not None and not isinstance(inner, _HookedAgent):
             made = f"with_hooks(client, {inner.name}).as_tool(…)"
             raise TypeError(f"the agent inside of the tool {tool.name} has no hooks: use {made}")
-        invoke = tool.on_invoke_tool
-
-        async def invoked(context: Any, arguments: str) -> Any:
-            given = _arguments(arguments)
-            if given is None:  # Hooks cannot see what the tool would do with it.
-                error = ModelBehaviorError(f"Invalid JSON input for tool {tool.name}")
-                text = await maybe_invoke_function_tool_failure_error_function(
-                    function_tool=tool, context=context, error=error
-                )
-                if text is None:
-                    raise error
-                return text
-            stops: list[RunStopped] = []
-
-            async def call(tool_input: dict[str, Any]) -> Any:
-                _stops.set(None if inner is None else stops)
-                # What hooks left as it was is given on as it was written.
-                return await invoke(
-                    context, arguments if tool_input == given else json.dumps(tool_input)
-                )
-
-            tool_call = ToolCall(tool.name, given, getattr(context, "tool_call_id", None))
-            outcome = self.user.tell(await execute_tool(self.client, tool_call, call))
-            if stops:
-                raise RunStopped(str(stops[0]))
-            if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
-                return outcome.value
-            if isinstance(outcome, Stopped):
-                raise RunStopped(outcome.reason)
-            return outcome.result.text
-
-        hooked = dataclasses.replace(tool, on_invoke_tool=invoked)
+        hooked = copy.copy(tool)
+        hooked.on_invoke_tool = _Invoker(self, tool)
         vars(hooked)["_hooks"] = self
         return hooked
 
 
+def _part(name: str, put: Callable[[_Hooks, Any], Any]) -> Any:
+    """A list of an agent, whose items have hooks when it is looked at, whenever they came."""
+
+    def items(agent: Any) -> Any:
+        found = vars(agent)[name]
+        for number, item in enumerate(found if isinstance(found, list) else ()):
+            found[number] = put(agent._hooks, item)
+        return found
+
+    def set_items(agent: Any, items: Any) -> None:
+        vars(agent)[name] = list(items) if isinstance(items, list) else items
+
+    return property(items, set_items)
+
+
+class _HookedAgent:
+    """An agent with hooks around its parts, whenever they came, as have its clones."""
+
+    _hooks: _Hooks
+    tools = _part("tools", _Hooks.tool)
+    mcp_servers = _part("mcp_servers", _Hooks.server)
+    handoffs = _part("handoffs", _Hooks.handoff)
+
+    @property
+    def model(self) -> Any:
+        model = vars(self)["model"]
+        if not self._hooks.has(model):
+            model = vars(self)["model"] = _Model(self._hooks, model)
+        return model
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        vars(self)["model"] = model
+
+    async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> Any:
+        _kept.set(self._hooks.kept(run_context))
+        return await super().get_all_tools(run_context)  # type: ignore[misc]
+
+
+_kept: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("kept", default=None)
+"""Hooks' texts for the next request of the run."""
+
+
+class _Invoker(getattr(tools_module, "_FailureHandlingFunctionToolInvoker", object)):  # type: ignore[misc]
+    """A function tool with hooks around it.
+
+    It is of the class that the library makes itself, whose arguments it checks before it asks
+    whether a call needs an approval.
+    """
+
+    def __init__(self, hooks: _Hooks, tool: FunctionTool) -> None:
+        self._hooks, self._tool = hooks, tool
+        self._formats = hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__")
+        # One that raises: hooks are to see that it failed.
+        self._raising = tool
+        if self._formats:
+            self._raising = set_function_tool_failure_error_function(copy.copy(tool), None)
+
+    def __agents_bind_function_tool__(self, tool: FunctionTool) -> _Invoker:
+        return self
+
+    def prepare_arguments(self, arguments: str, name: str) -> Any:
+        prepare = getattr(self._tool.on_invoke_tool, "prepare_arguments", None)
+        return prepare(arguments, name) if prepare is not None else None
+
+    async def _formatted(self, context: Any, error: Exception) -> str:
+        """Returns the library's text for a failure. Raises the error if it has none."""
+        text = await maybe_invoke_function_tool_failure_error_function(
+            function_tool=self._tool, context=context, error=error
+        )
+        if text is None:
+            raise error
+        return text
+
+    async def __call__(self, context: Any, arguments: str) -> Any:
+        tool, given = self._tool, _arguments(arguments)
+        if given is None:  # Hooks cannot see what the tool would do with it.
+            error = ModelBehaviorError(f"Invalid JSON input for tool {tool.name}")
+            return await self._formatted(context, error)
+        stops: list[RunStopped] = []
+        returned, raised = list[Any](), list[BaseException]()
+
+        async def call(tool_input: dict[str, Any]) -> ToolResult:
+            _stops.set(None if tool._agent_instance is None else stops)
+            raised.clear()
+            # What hooks left as it was is given on as it was written.
+            text, is_changed = arguments, tool_input != given
+            if is_changed:
+                wrong = unknown_arguments(tool.name, tool.params_json_schema, tool_input, given)
+                if wrong is not None:
+                    self._problem(wrong)
+                    return ToolResult(wrong, error=wrong)
+                text = json.dumps(tool_input)
+                context._function_tool_arguments = None  # They were prepared for another text.
+            try:
+                value = await self._raising.on_invoke_tool(context, text)
+            except BaseException as error:
+                if is_changed:
+                    self._problem(f"{tool.name} failed with arguments that hooks changed: {error}")
+                raised.append(error)
+                if not self._formats or not isinstance(error, Exception):
+                    raise
+                said = await self._formatted(context, error)
+                raised.clear()
+                return ToolResult(said, error=message_of(error))
+            returned[:] = _snapshot(tool, value)
+            return ToolResult(returned[1])
+
+        tool_call = ToolCall(tool.name, given, getattr(context, "tool_call_id", None))
+        outcome = self._hooks.user.tell(await execute_tool(self._hooks.client, tool_call, call))
+        if stops:
+            raise RunStopped(str(stops[0]))
+        if isinstance(outcome, Stopped):
+            raise RunStopped(outcome.reason)
+        failure = left_failure(outcome, raised[0] if raised else None)
+        if failure is not None:
+            raise failure
+        if isinstance(outcome, Ran) and not outcome.is_changed and not outcome.result.error:
+            kept, sent = returned
+            return kept if _form(tool, kept) == sent else _outputs(sent)
+        return _outputs(outcome.result.content)
+
+    def _problem(self, problem: str) -> None:
+        self._hooks.client._session.on_problem(problem)
+
+
+def _form(tool: FunctionTool, value: Any) -> Any:
+    """Returns what the model gets of a tool's value: a text, or a list of parts."""
+    call = ResponseFunctionToolCall(type="function_call", call_id="", name=tool.name, arguments="")
+    schema, adapter = tool.output_json_schema, tool._output_type_adapter
+    return ItemHelpers.tool_call_output_item(
+        call, value, output_json_schema=schema, output_type_adapter=adapter
+    )["output"]
+
+
+def _snapshot(tool: FunctionTool, value: Any) -> tuple[Any, Any]:
+    """Returns a value that its tool cannot change any more, if it can be copied, and its form."""
+    form = _form(tool, value)
+    try:
+        copied = copy.deepcopy(value)
+    except Exception:
+        return value, form
+    return (copied if _form(tool, copied) == form else value), form
+
+
+_OUTPUTS: dict[str, Any] = {"input_image": ToolOutputImage, "input_file": ToolOutputFileContent}
+
+
+def _outputs(content: str | list[Any]) -> Any:
+    """Returns the value of a tool that has the model get this content."""
+    if isinstance(content, str):
+        return content
+    made = []
+    for part in content:
+        fields = dict(part) if isinstance(part, dict) else {"text": str(part)}
+        kind = _OUTPUTS.get(str(fields.pop("type", None)))
+        made.append(kind(**fields) if kind else ToolOutputText(text=str(fields.get("text", ""))))
+    return made
+
+
 def _arguments(arguments: str) -> dict[str, Any] | None:
     try:
-        given = json.loads(arguments or "{}")
+        given = json.loads(arguments or "{}", object_pairs_hook=_fields)
     except (ValueError, RecursionError):
         return None
     return given if isinstance(given, dict) else None
 
 
-def _model_of_run(agent: Agent[Any], run_config: RunConfig) -> Model:
-    """Returns the model of a run as the library does, with hooks around that of the run, too.
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object. Raises ValueError for two of a name: each parser has its own of these."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("an object has two fields of one name")
+    return fields
+
+
+def _install() -> None:
+    """Has the runner put hooks around the model of a run, too, once for all copies of this module.
 
     It takes the place of an internal function, since nothing public sees the `model` of a
     RunConfig that is given to `Runner` itself: the runner prefers it to the agent's, RunHooks and
     AgentHooks are told of calls without it, and the default runner is anybody's to replace. The
     agent's own model has hooks without this.
     """
-    hooked = agent.model
-    if not isinstance(hooked, _Model):
-        return get_model(agent, run_config)
-    model = hooked.model if run_config.model is None else run_config.model
-    if not isinstance(model, Model):
-        model = run_config.model_provider.get_model(model)
-    return _Model(hooked._hooks, model)
+    get_model: Any = getattr(run_loop, "get_model", None)
+    if get_model is None:
+        raise HookError("this version of openai-agents has no place for hooks around its models")
+    if hasattr(get_model, "_hook_sdk"):
+        return
+
+    def model_of_run(agent: Agent[Any], run_config: RunConfig) -> Model:
+        of_run = getattr(agent.model, "_hook_sdk_of_run", None)
+        model: Model = get_model(agent, run_config) if of_run is None else of_run(run_config)
+        return model
+
+    vars(model_of_run)["_hook_sdk"] = True
+    run_loop.get_model = model_of_run
 
 
 class _Server(MCPServer):
@@ -343,6 +519,16 @@ class _Model(Model):
         model = self.model
         return model if isinstance(model, Model) else RunConfig().model_provider.get_model(model)
 
+    def _hook_sdk_of_run(self, run_config: RunConfig) -> Model:
+        """Returns the model of a run as the library does, with these hooks around it."""
+        inner = getattr(self.model, "_hook_sdk_of_run", None)
+        if inner is not None:
+            return _Model(self._hooks, inner(run_config))
+        model = self.model if run_config.model is None else run_config.model
+        if not isinstance(model, Model):
+            model = run_config.model_provider.get_model(model)
+        return _Model(self._hooks, model)
+
     def get_retry_advice(self, request: Any) -> Any:
         return self._inner.get_retry_advice(request)
 
@@ -362,17 +548,19 @@ class _Model(Model):
         **named: Any,
     ) -> ModelResponse:
         answered: list[ModelResponse] = []
-        inner = self._inner
+        inner, call = self._inner, _Call(model_settings, tools, rest, named)
+        self._hooks.user.without_turn("run(client, agent, …)")
 
         async def model(request: dict[str, Any]) -> dict[str, Any]:
-            given = _given(request, model_settings, tools)
-            answer = await inner.get_response(*given, *rest, **named)
+            given, more = call.left(request)
+            answer = await inner.get_response(*given, **more)
             answered.append(answer)
             output = [_json(item) for item in answer.output]
+            call.check(output, request)
             return _response(output, answer.response_id)
 
-        request = _request(inner, system_instructions, input, model_settings, tools)
-        answer = call_model(self._hooks.client, "openai-responses", request, model)
+        request = call.request(inner, system_instructions, input)
+        answer = call_model(self._hooks.client, "openai-responses", request, model, **_context())
         response = _whole(self._hooks.user.tell(await answer.finish()))
         return _model_response(response, answered[-1] if answered else None)
 
@@ -386,19 +574,22 @@ class _Model(Model):
         **named: Any,
     ) -> AsyncIterator[Any]:
         last: list[Any] = []
-        inner = self._inner
+        inner, call = self._inner, _Call(model_settings, tools, rest, named)
+        self._hooks.user.without_turn("agent_turn(client, prompt)")
 
         async def model(request: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-            given = _given(request, model_settings, tools)
-            async for event in inner.stream_response(*given, *rest, **named):
+            given, more = call.left(request)
+            async for event in inner.stream_response(*given, **more):
+                made = _json(event)
                 if event.type in _LAST_EVENTS:
                     last.append(event)
-                yield _json(event)
+                    call.check((made.get("response") or {}).get("output") or [], request)
+                yield made
 
-        request = _request(inner, system_instructions, input, model_settings, tools)
+        request = call.request(inner, system_instructions, input)
         chunks = self._hooks.chunks
         async with call_model(
-            self._hooks.client, "openai-responses", request, model, chunks=chunks
+            self._hooks.client, "openai-responses", request, model, chunks=chunks, **_context()
         ) as answer:
             async for part in answer:
                 # The last one has the whole response, which hooks have yet to see.
@@ -414,47 +605,80 @@ class _Model(Model):
 def _whole(outcome: ModelOutcome) -> dict[str, Any]:
     if isinstance(outcome, Stopped):
         raise RunStopped(outcome.reason)
+    if outcome.for_model and (kept := _kept.get()) is not None:
+        kept.append(outcome.for_model)
     return model_response(outcome)
 
 
-def _request(
-    model: Model, instructions: Any, input: Any, model_settings: Any, tools: Any
-) -> dict[str, Any]:
-    """Returns the request for hooks. The instructions are its first message, by the system."""
-    functions = [
-        {
-            "type": "function",
-            "name": tool.name,
-            "description": getattr(tool, "description", ""),
-            "parameters": getattr(tool, "params_json_schema", {}),
+def _context() -> dict[str, Any]:
+    """Returns the option with hooks' texts for this request, if there are any."""
+    kept = _kept.get() or []
+    texts, kept[:] = kept[:], []
+    return {"context": "\n\n".join(texts)} if texts else {}
+
+
+_ORDER = ("output_schema", "handoffs", "tracing")
+
+
+class _Call:
+    """What a model is called with, beside the messages."""
+
+    def __init__(self, settings: Any, tools: Any, rest: Any, named: dict[str, Any]) -> None:
+        self._settings, self._tools = settings, tools
+        self._named = {**dict(zip(_ORDER, rest, strict=False)), **named}
+        self._handoffs: list[Any] = self._named.get("handoffs") or []
+
+    def request(self, model: Model, instructions: Any, input: Any) -> dict[str, Any]:
+        """Returns the request for hooks. The instructions are its first message, by the system."""
+        functions = [
+            {
+                "type": "function",
+                "name": _name(tool),
+                "description": getattr(tool, "description", getattr(tool, "tool_description", "")),
+                "parameters": getattr(
+                    tool, "params_json_schema", getattr(tool, "input_json_schema", {})
+                ),
+            }
+            for tool in (*self._tools, *self._handoffs)
+        ]
+        given = [{"role": "system", "content": instructions}] if instructions else []
+        given += [_json(item) for item in ItemHelpers.input_to_new_input_list(input)]
+        request = {
+            "model": str(getattr(model, "model", type(model).__name__)),
+            "input": given,
+            "tools": functions,
+            "tool_choice": self._settings.tool_choice,
         }
-        for tool in tools
-    ]
-    given = [{"role": "system", "content": instructions}] if instructions else []
-    given += [_json(item) for item in ItemHelpers.input_to_new_input_list(input)]
-    request = {
-        "model": str(getattr(model, "model", type(model).__name__)),
-        "input": given,
-        "tools": functions,
-        "tool_choice": model_settings.tool_choice,
-    }
-    return {name: value for name, value in request.items() if value not in (None, [])}
+        return {name: value for name, value in request.items() if value not in (None, [])}
+
+    def left(self, request: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Returns the arguments of the model's methods from a request as hooks left it."""
+        choice, tools, named = request.get("tool_choice"), self._tools, dict(self._named)
+        if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+            names = allowed_names(choice) or ()
+            tools = [tool for tool in tools if _name(tool) in names]
+            if self._handoffs:
+                named["handoffs"] = [it for it in self._handoffs if _name(it) in names]
+            choice = choice.get("mode")
+        elif isinstance(choice, dict):
+            choice = choice.get("name", choice)
+        settings = dataclasses.replace(self._settings, tool_choice=choice)
+        items: list[Any] = list(request.get("input", ()))
+        is_instructed = bool(items) and items[0].get("role") == "system"
+        instructions = _text(items.pop(0).get("content")) if is_instructed else None
+        return (instructions, items, settings, tools), named
+
+    def check(self, output: list[dict[str, Any]], request: dict[str, Any]) -> None:
+        """Raises RunStopped for a call of a tool that hooks withhold."""
+        called = (it.get("name") for it in output if it.get("type") == "function_call")
+        choice = request.get("tool_choice")
+        if choice != self._settings.tool_choice:
+            refuse_withheld(called, choice, RunStopped)
 
 
-def _given(request: dict[str, Any], model_settings: Any, tools: Any) -> tuple[Any, ...]:
-    """Returns the arguments of the model's methods from a request as hooks left it."""
-    choice = request.get("tool_choice")
-    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
-        names = {it.get("name") for it in choice.get("tools", ())}
-        tools = [tool for tool in tools if tool.name in names]
-        choice = choice.get("mode")
-    elif isinstance(choice, dict):
-        choice = choice.get("name", choice)
-    settings = dataclasses.replace(model_settings, tool_choice=choice)
-    items: list[Any] = list(request.get("input", ()))
-    is_instructed = bool(items) and items[0].get("role") == "system"
-    instructions = _text(items.pop(0).get("content")) if is_instructed else None
-    return (instructions, items, settings, tools)
+def _name(tool: Any) -> Any:
+    """Returns the name of a tool, or that of the tool by which the model hands off."""
+    return getattr(tool, "tool_name", None) or tool.name
 
 
 def _json(value: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use super::super::codex;
+use super::super::installed::search_path;
 use crate::commands::log::read_calls;
 
 /// The time limit for one run.
@@ -33,17 +34,8 @@ const REMOVALS: u32 = 20;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(50);
 
 /// The variables that are passed on to the agent, where they are set.
-const PASSED_ON: [&str; 9] = [
-    "PATH",
-    "LANG",
-    "SHELL",
-    "PATHEXT",
-    "COMSPEC",
-    "SystemRoot",
-    "SystemDrive",
-    "windir",
-    "ProgramFiles",
-];
+const PASSED_ON: [&str; 8] =
+    ["LANG", "SHELL", "PATHEXT", "COMSPEC", "SystemRoot", "SystemDrive", "windir", "ProgramFiles"];
 
 /// The name of the rule, which is in the reason that the model has to be told.
 const CANARY: &str = "hook-canary";
@@ -171,11 +163,12 @@ impl Trial {
     }
 
     fn command(&self, program: &Path) -> io::Result<Command> {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
         let mut command = Command::new(program);
         command.args(self.headless.arguments.iter().map(|argument| self.filled(argument)));
         command.current_dir(self.project()).env_clear();
         let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-        command.envs(passed_on);
+        command.envs(passed_on).env("PATH", search_path(&name));
         let home = self.home();
         for (name, value) in [
             ("HOME", home.clone()),
