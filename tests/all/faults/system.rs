@@ -192,9 +192,12 @@ async fn fault_46_a_file_that_is_gone_is_gone() {
     // What was read before it was gone does not come back with a file that is broken.
     project.write("settings.json", "{");
     system.reload().await.unwrap();
-    let response = ask_about_tool(&system).await;
-    assert_eq!(response.processed.decision, PolicyDecision::Proceed);
-    assert!(response.processed.warnings[0].contains("none of its hooks run"));
+    let processed = ask_about_tool(&system).await.processed;
+    assert_eq!(processed.decision, PolicyDecision::Block);
+    assert!(
+        processed.reason.as_deref().is_some_and(|it| it.contains("may be missing")),
+        "{processed:?}"
+    );
 }
 
 #[tokio::test]
