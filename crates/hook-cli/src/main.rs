@@ -21,6 +21,7 @@
 //! | `installation` | how this binary was installed, and the path that agents call |
 //! | `handles` | standard streams that hooks on Windows do not inherit |
 //! | `guards` | checks for guards that may be missing |
+//! | `search_path` | the folders in which the command looks for programs |
 //! | `exit_code`, `error`, `panics` | exit codes and failures |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
@@ -52,6 +53,7 @@ mod recording;
 #[cfg(test)]
 mod reference;
 mod render;
+mod search_path;
 mod server;
 mod signals;
 mod stdout;

@@ -57,13 +57,12 @@ impl ShellCommand {
             return self.text;
         }
         let fields = Arguments::from_call(call.arguments);
-        let words = fields.present(&COMMAND).into_iter().find_map(|name| {
-            let words = fields.list(&[name]).filter(|_| name != "commands")?;
-            let quoted = |word: &RawJson| word.to_text().map(|text| hook_shell::quote(&text));
-            words.iter().map(quoted).collect::<Option<Vec<String>>>()
-        });
+        let words = fields
+            .present(&COMMAND)
+            .into_iter()
+            .find_map(|name| quoted(&fields.list(&[name]).filter(|_| name != "commands")?));
         let operands = operands(&fields).unwrap_or_default();
-        words.map_or(self.text, |words| words.join(" ") + &operands)
+        words.map_or(self.text, |words| words + &operands)
     }
 
     /// Returns `true` if an MCP tool or an unknown tool has a command argument: it may be a shell.
@@ -109,6 +108,12 @@ impl ShellCommand {
     }
 }
 
+/// Returns a list of words as a shell text; `None` if one is no text.
+fn quoted(words: &[RawJson]) -> Option<String> {
+    let quoted = |word: &RawJson| word.to_text().map(|text| hook_shell::quote(&text));
+    words.iter().map(quoted).collect::<Option<Vec<String>>>().map(|words| words.join(" "))
+}
+
 /// Returns the words that stand apart from the command, each behind a blank.
 fn operands(fields: &Arguments) -> Result<String, String> {
     let mut operands = String::new();
@@ -116,10 +121,7 @@ fn operands(fields: &Arguments) -> Result<String, String> {
     let is_object = |name: &&str| fields.is_object(name);
     for name in fields.present(&OPERANDS).into_iter().filter(|name| !is_object(name)) {
         let words = match fields.list(&[name]) {
-            Some(words) => {
-                let quoted = |word: &RawJson| word.to_text().map(|text| hook_shell::quote(&text));
-                words.iter().map(quoted).collect::<Option<Vec<String>>>().map(|it| it.join(" "))
-            }
+            Some(words) => quoted(&words),
             None => fields.joined_text(name),
         };
         let words = words.ok_or_else(|| format!("its `{name}` are no arguments"))?;

@@ -14,10 +14,10 @@ use tokio::process::Command;
 
 use super::connection::Connection;
 use super::entries::{self, file_of, user_folder};
-use super::installed::search_path;
 use super::{edit_file, not_editable, show};
 use crate::error::Result;
 use crate::output::Printer;
+use crate::search_path::search_path;
 
 /// The time limit for Codex to list the hooks that it knows.
 const TIMEOUT: Duration = Duration::from_secs(20);

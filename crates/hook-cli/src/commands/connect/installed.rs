@@ -1,7 +1,6 @@
 //! The programs of agents that are installed, their versions, and the times at which they last called `hook bridge`.
 
 use std::cmp::Ordering;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
@@ -9,28 +8,18 @@ use std::time::{Duration, SystemTime};
 use hook_agents::{Agent, Program, compare_versions, version_in};
 use hook_bus::bridge::BridgeState;
 use hook_files::program;
-use hook_files::project_tree::ProjectTree;
 use hook_files::user_folders::home;
 use hook_protocol::timestamp_in_seconds;
 use hook_settings::language::Language;
-use hook_shell::{is_started_program, started_programs};
 use tokio::process::Command;
+
+use crate::search_path::search_path;
 
 /// The time limit for a program to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time after its last call in which an agent may still write to its transcript: that of a long answer.
 const TRANSCRIPT_DELAY: Duration = Duration::from_secs(15 * 60);
-
-/// Returns `PATH` without folders where a project could put that program, or one that it starts.
-pub(crate) fn search_path(program: &str) -> OsString {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_started = |name: &str| name == program || name == "ssh" || is_started_program(name);
-    let mut names: Vec<&str> = started_programs().collect();
-    names.extend([program, "ssh"]);
-    ProjectTree::new(&here).split_search_path(&path, is_started, names.into_iter()).0
-}
 
 /// An agent's program in `PATH`.
 #[derive(Debug)]

@@ -6,12 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use crate::search_path::search_path;
 use hook_json::text::one_line;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
-
-use crate::commands::connect::installed::search_path;
 
 /// The longest time for all of it.
 const MAX_TIME: Duration = Duration::from_secs(120);

@@ -17,8 +17,8 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use super::super::codex;
-use super::super::installed::search_path;
 use crate::commands::log::read_calls;
+use crate::search_path::search_path;
 
 /// The time limit for one run.
 const TIMEOUT: Duration = Duration::from_secs(90);
