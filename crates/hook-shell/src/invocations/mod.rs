@@ -12,7 +12,7 @@
 //! | `files` | the files that programs read and write |
 //! | `find` | folders and files that `find` looks for |
 //! | `git` | programs that git starts |
-//! | `inline` | programs of other languages in arguments |
+//! | `inline` | programs of other languages in arguments and here-documents |
 //! | `inputs` | programs that `xargs` and `parallel` start |
 //! | `invocation` | programs with what they are given |
 //! | `links` | links that programs make |
@@ -26,15 +26,12 @@
 //! | `started` | what programs start |
 //! | `starters` | programs that start other programs |
 //! | `state` | what is possible at a point of a text |
-//! | `tokens` | strings and names in programs of other languages |
 
 mod argument;
-mod assignments;
 mod awk;
 mod files;
 mod find;
 mod git;
-mod given;
 mod inline;
 mod inputs;
 mod invocation;
@@ -42,7 +39,6 @@ mod links;
 mod options;
 mod paths;
 mod program;
-mod programs;
 mod reader;
 mod reading;
 mod sed;
@@ -52,8 +48,6 @@ mod starters;
 mod state;
 #[cfg(test)]
 mod tests;
-mod tokens;
-mod values;
 
 pub use argument::{Argument, UNKNOWN};
 pub use invocation::{Input, Invocation};

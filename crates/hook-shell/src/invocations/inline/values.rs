@@ -4,10 +4,10 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::argument::UNKNOWN;
 use super::assignments::{is_bound, values_of};
-use super::program::Language;
 use super::tokens::{Token, is_balanced, split, string};
+use crate::invocations::argument::UNKNOWN;
+use crate::invocations::program::Language;
 
 /// The number of values beyond which an expression may have any.
 const MAX_VALUES: usize = 16;

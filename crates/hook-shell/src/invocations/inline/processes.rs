@@ -1,10 +1,10 @@
 //! Calls of other languages that run programs.
 
-use super::argument::{Argument, UNKNOWN};
-use super::given::{Given, is_flag, is_option};
-use super::started::Started;
+use super::arguments::{CallArguments, is_flag, is_option};
 use super::tokens::Token;
 use super::values::Values;
+use crate::invocations::argument::{Argument, UNKNOWN};
+use crate::invocations::started::Started;
 
 /// Named arguments that change nothing about what is run.
 const HARMLESS: [&str; 14] = [
@@ -25,7 +25,11 @@ const HARMLESS: [&str; 14] = [
 ];
 
 /// Returns what a call that runs a program starts: a text, or a list of words.
-pub(super) fn run(name: &str, mut given: Given<'_>, values: &mut Values<'_>) -> Option<Started> {
+pub(super) fn run(
+    name: &str,
+    mut given: CallArguments<'_>,
+    values: &mut Values<'_>,
+) -> Option<Started> {
     // Python's `os.spawnlp(mode, …)`.
     if name.starts_with("spawn")
         && !matches!(name, "spawn" | "spawnSync")

@@ -1,16 +1,30 @@
 //! Programs of other languages in arguments and here-documents: a small list of calls, found by their
 //! names.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `arguments` | the arguments of calls |
+//! | `assignments` | what programs assign to their names |
+//! | `processes` | calls that run programs |
+//! | `tokens` | strings, names and signs |
+//! | `values` | values of expressions, as far as they are known |
 
+mod arguments;
+mod assignments;
+mod processes;
+mod tokens;
+mod values;
+
+use self::arguments::{CallArguments, is_flag, is_option};
+pub(super) use self::tokens::string;
+use self::tokens::{Token, is_call, is_handle, is_name};
+use self::values::{OWN_ARGUMENT, Values, writes_by_method};
 use super::argument::UNKNOWN;
 use super::awk::by_awk;
-use super::given::{Given, is_flag, is_option};
 use super::invocation::Invocation;
 use super::paths::Access;
 use super::program::{Language, OptionValue};
-use super::programs;
 use super::started::Started;
-use super::tokens::{self, Token, is_call, is_handle, is_name, string};
-use super::values::{OWN_ARGUMENT, Values, writes_by_method};
 
 /// The use that a function makes of its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,7 +223,7 @@ fn effects_of(
     let Some(arguments) = arguments.filter(|_| has_budget) else {
         return effects.push(Started::unknown_program());
     };
-    let given = Given::of(arguments);
+    let given = CallArguments::of(arguments);
     if given.is_open && call != Call::Names {
         return effects.push(Started::unknown_program());
     }
@@ -217,7 +231,7 @@ fn effects_of(
         Call::Runs => {
             let before = program.get(..begin).unwrap_or_default();
             if may_run(name, before, is_method, values) {
-                effects.extend(programs::run(name, given, values));
+                effects.extend(processes::run(name, given, values));
             }
         }
         Call::Opens => opens(given, after, is_method, values, effects),
@@ -247,7 +261,7 @@ fn effects_of(
 
 /// Adds what a call that opens a file does. A mode that is not known may write.
 fn opens(
-    mut given: Given<'_>,
+    mut given: CallArguments<'_>,
     after: &str,
     is_method: bool,
     values: &mut Values<'_>,

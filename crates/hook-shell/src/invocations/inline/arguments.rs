@@ -4,14 +4,14 @@ use super::tokens::{Token, is_balanced};
 
 /// The arguments of a call.
 #[derive(Debug, Default)]
-pub(super) struct Given<'t> {
+pub(super) struct CallArguments<'t> {
     pub(super) positional: Vec<Vec<Token<'t>>>,
     pub(super) named: Vec<(&'t str, Vec<Token<'t>>)>,
     /// `true` if there are more, in a list or a table: `*rest`.
     pub(super) is_open: bool,
 }
 
-impl<'t> Given<'t> {
+impl<'t> CallArguments<'t> {
     pub(super) fn of(arguments: Vec<Vec<Token<'t>>>) -> Self {
         let mut given = Self::default();
         for argument in arguments {
