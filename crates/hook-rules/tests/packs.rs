@@ -132,6 +132,9 @@ fn hostile_programs_end_in_time() {
         (0..5_000).map(|it| format!("open(n{it},'w');")).collect(),
         format!("open({},'w')", "[".repeat(50_000)),
         format!("open('{}','w')", "{".repeat(90_000)),
+        format!("for {}", "open(Path.parent),".repeat(5_000)),
+        "'*'\n".repeat(40_000),
+        format!("{}O_RDONLY", "open('a',b;".repeat(10_000)),
     ] {
         let command = format!("python3 - <<'E'\n{program}\nE\nrm -rf /home");
         let began = std::time::Instant::now();

@@ -142,11 +142,18 @@ fn iterated<'t>(before: &str, behind: &'t str) -> Option<Loop<'t>> {
 fn expression_at(text: &str, is_iterated: bool) -> Option<Vec<Token<'_>>> {
     let mut open = 0_usize;
     let mut expression = Vec::new();
-    for (count, token) in Tokens(text).enumerate() {
+    let mut tokens = Tokens(text);
+    while let Some(token) = tokens.next() {
         match token {
-            _ if count == MAX_TOKENS => return None,
+            _ if expression.len() == MAX_TOKENS => return None,
             Token::Sign('(' | '[' | '{') => open += 1,
             Token::Sign(')' | ']' | '}') if open > 0 => open -= 1,
+            // The next line may go on.
+            Token::Sign('\n')
+                if tokens.0.trim_start().starts_with(['+', '.', '?', '/', '%', '|', '&']) =>
+            {
+                continue;
+            }
             Token::Sign(')' | ']' | '}' | ';' | '\n' | ',') if open == 0 => break,
             Token::Sign(':') if open == 0 && is_iterated => break,
             Token::Name("if" | "for") if open == 0 && is_iterated => break,

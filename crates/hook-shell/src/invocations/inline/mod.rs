@@ -47,6 +47,7 @@ impl Call {
             "Popen"
             | "call"
             | "capture2"
+            | "capture2e"
             | "capture3"
             | "check_call"
             | "check_output"
@@ -65,8 +66,11 @@ impl Call {
             | "execvpe"
             | "getoutput"
             | "getstatusoutput"
+            | "open3"
             | "passthru"
+            | "pcntl_exec"
             | "popen"
+            | "popen3"
             | "posix_spawn"
             | "posix_spawnp"
             | "proc_open"
@@ -81,17 +85,20 @@ impl Call {
             | "spawnve"
             | "spawnvp"
             | "system" => Self::Runs,
-            "appendFile" | "appendFileSync" | "chmod" | "chmodSync" | "chown" | "chownSync"
-            | "copy" | "copy2" | "copyFile" | "copyFileSync" | "copyfile" | "copytree" | "cp"
+            "WriteStream" | "appendFile" | "appendFileSync" | "binwrite" | "chmod"
+            | "chmodSync" | "chmod_R" | "chown" | "chownSync" | "chown_R" | "copy" | "copy2"
+            | "copyFile" | "copyFileSync" | "copy_stream" | "copyfile" | "copytree" | "cp"
             | "cpSync" | "cp_r" | "cp_rf" | "createWriteStream" | "delete" | "emptyDir"
-            | "ensureDir" | "file_put_contents" | "ftruncate" | "link" | "linkSync" | "ln_s"
-            | "ln_sf" | "makedirs" | "mkdirSync" | "mkdir_p" | "move" | "move_uploaded_file"
-            | "mv" | "openat" | "outputFile" | "outputFileSync" | "remove" | "removeSync"
+            | "ensureDir" | "extractall" | "file_put_contents" | "ftruncate" | "install"
+            | "link" | "linkSync" | "ln_s" | "ln_sf" | "makedirs" | "mkdir" | "mkdirSync"
+            | "mkdir_p" | "move" | "move_uploaded_file" | "mv" | "openat" | "outputFile"
+            | "outputFileSync" | "remove" | "removeSync" | "remove_dir" | "remove_entry"
             | "remove_tree" | "removedirs" | "rename" | "renameSync" | "renames" | "replace"
             | "rm" | "rmSync" | "rm_f" | "rm_r" | "rm_rf" | "rmdir" | "rmdirSync" | "rmdirs"
-            | "rmtree" | "symlink" | "symlinkSync" | "sysopen" | "truncate" | "truncateSync"
-            | "unlink" | "unlinkSync" | "utime" | "utimesSync" | "write" | "writeFile"
-            | "writeFileSync" | "writeTextFile" | "writeTextFileSync" | "writev" => Self::Writes,
+            | "rmtree" | "symlink" | "symlinkSync" | "sysopen" | "touch" | "truncate"
+            | "truncateSync" | "unlink" | "unlinkSync" | "unpack_archive" | "urlretrieve"
+            | "utime" | "utimesSync" | "write" | "writeFile" | "writeFileSync"
+            | "writeTextFile" | "writeTextFileSync" | "writev" => Self::Writes,
             "createReadStream" | "file_get_contents" | "opendir" | "read" | "readFile"
             | "readFileSync" | "readTextFile" | "readTextFileSync" | "readdirSync" | "readfile"
             | "readlines" | "slurp" => Self::Reads,
@@ -100,6 +107,23 @@ impl Call {
         })
     }
 }
+
+/// The beginnings of functions of which all arguments are files.
+const MOVES: [&str; 13] = [
+    "rename",
+    "cp",
+    "mv",
+    "move",
+    "copy",
+    "unlink",
+    "rm",
+    "replace",
+    "link",
+    "ln_",
+    "symlink",
+    "unpack",
+    "urlretrieve",
+];
 
 /// The maximum length of a program that is read.
 const MAX_PROGRAM: usize = 256 << 10;
@@ -134,29 +158,54 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Started> {
     for program in programs {
         let is_known = program.chars().any(|character| character != UNKNOWN);
         if program.len() <= MAX_PROGRAM && (is_known || program.is_empty()) {
-            read(program, language, &mut effects);
+            read(program, language, 0, &mut effects);
             // What methods write below the home directory may be any file there.
             const HOMES: [&str; 7] =
                 ["Path.home", "expanduser", "homedir", "HOME", "getpwuid", "Dir.home", "/proc/"];
-            if HOMES.iter().any(|home| program.contains(home)) && writes_by_method(program) {
+            let is_effect = |effect: &Started| {
+                !matches!(effect, Started::File(_, Access::Unknown | Access::Read))
+            };
+            let moves = program.contains("chdir") && effects.iter().any(is_effect);
+            if HOMES.iter().any(|home| program.contains(home)) && writes_by_method(program) || moves
+            {
                 effects.push(Started::unknown_program());
             }
         } else {
             effects.push(Started::unknown_program());
         }
     }
-    effects
+    let operands: Vec<&str> = invocation.operands().map(|operand| operand.text.as_str()).collect();
+    let of_operands = |effect: Started| match effect {
+        Started::File(path, access) if path == OWN_ARGUMENT => {
+            operands.iter().map(|path| Started::File((*path).to_owned(), access)).collect()
+        }
+        effect => vec![effect],
+    };
+    effects.into_iter().flat_map(of_operands).collect()
 }
 
-fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
+/// The depth of programs within strings that is read.
+const MAX_DEPTH: usize = 3;
+
+fn read(program: &str, language: Language, depth: usize, effects: &mut Vec<Started>) {
     let Language { has_hash, has_slashes, has_backticks, has_calls } = language;
     let mut values = Values::of(program, language);
+    let mut mentions = Mentions::of(program);
     let mut rest = program;
     while let Some(character) = rest.chars().next() {
-        if has_hash && character == '#' || has_slashes && rest.starts_with("//") {
+        let before = program.get(..program.len() - rest.len()).unwrap_or_default();
+        // Perl's `$#a` and `s#a#b#` are no comments.
+        let is_comment = || {
+            !has_backticks
+                || before.ends_with([' ', '\t', '\n', ';', '{', '}', '(', ')'])
+                || before.is_empty()
+        };
+        if has_hash && character == '#' && is_comment() || has_slashes && rest.starts_with("//") {
             rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
         } else if has_slashes && rest.starts_with("/*") {
             rest = rest.split_once("*/").map_or("", |(_, rest)| rest);
+        } else if has_slashes && character == '/' && is_begin_of_value(before) {
+            rest = behind_regex(rest);
         } else if character == '`' && has_backticks || has_slashes && rest.starts_with("$`") {
             // Bun's shell is a template.
             rest = rest.trim_start_matches('$');
@@ -165,22 +214,33 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
             rest = after;
         } else if "\"'`".contains(character) {
             let (text, after) = string(rest);
-            mention(&text, program, effects);
+            mentions.add(&text, effects);
+            // `f"{call()}"`
+            for inside in text.split('{').skip(1).filter(|_| has_calls && text.contains('(')) {
+                if depth < MAX_DEPTH && values.charge(text.len()) {
+                    read(inside, language, depth + 1, effects);
+                }
+            }
             rest = after;
         } else if has_backticks && (rest.starts_with("qx") || rest.starts_with("%x")) {
             let after = rest.get(2..).unwrap_or_default();
-            if let Some(open) = after.chars().next().filter(|open| "({[/!|".contains(*open)) {
-                let close = match open {
-                    '(' => ')',
-                    '{' => '}',
-                    '[' => ']',
-                    other => other,
-                };
-                let text =
-                    after.get(1..).unwrap_or_default().split(close).next().unwrap_or_default();
+            let open = after.chars().next().filter(|open| "({[/!|<\"".contains(*open));
+            let close = open.map(|open| match open {
+                '(' => ')',
+                '{' => '}',
+                '[' => ']',
+                '<' => '>',
+                other => other,
+            });
+            let text = close.and_then(|close| after.get(1..)?.split_once(close));
+            if let Some((text, _)) = text {
                 effects.push(Started::text(text));
+            } else if close.is_some() {
+                // It has no end.
+                effects.push(Started::unknown_program());
+                break;
             }
-            rest = after;
+            rest = text.map_or(after, |(_, rest)| rest);
         } else if is_name(character) {
             let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
             let (name, after) = rest.split_at(length);
@@ -195,6 +255,31 @@ fn read(program: &str, language: Language, effects: &mut Vec<Started>) {
     if !values.charge(0) {
         effects.push(Started::unknown_program());
     }
+}
+
+/// Returns `true` if a value may begin behind a text of JavaScript, so that `/` begins a regular expression.
+fn is_begin_of_value(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '\t']);
+    before.is_empty()
+        || before.ends_with(|last| "(,=:[!&|?{};\n+".contains(last))
+        || before.ends_with("return")
+}
+
+/// Returns what is behind the regular expression at the start of a text.
+fn behind_regex(text: &str) -> &str {
+    let (mut is_escaped, mut is_in_class) = (false, false);
+    for (at, character) in text.char_indices().skip(1) {
+        match character {
+            '\n' => break,
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '[' => is_in_class = true,
+            ']' => is_in_class = false,
+            '/' if !is_in_class => return text.get(at + 1..).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    text.get(1..).unwrap_or_default()
 }
 
 /// Adds what a call does with the arguments behind its name.
@@ -234,7 +319,10 @@ fn effects_of(
                 effects.extend(processes::run(name, given, values));
             }
         }
-        Call::Opens => opens(given, after, is_method, values, effects),
+        Call::Opens => {
+            let text = after.get(..length).unwrap_or_default();
+            opens(given, text, is_method, values, effects);
+        }
         Call::Names => {
             let writes = given.is_open || values.writes_by_method();
             let access = if writes { Access::Write } else { Access::Read };
@@ -244,9 +332,7 @@ fn effects_of(
         Call::Reads | Call::Writes => {
             let access = if call == Call::Reads { Access::Read } else { Access::Write };
             // Other arguments are contents and encodings.
-            let moves = ["rename", "cp", "mv", "move", "copy", "unlink", "rm", "replace"]
-                .iter()
-                .any(|begin| name.starts_with(begin));
+            let moves = MOVES.iter().any(|begin| name.starts_with(begin));
             let count = if moves { usize::MAX } else { 1 };
             let rest = given.positional.iter().skip(1).filter(|argument| !is_option(argument));
             let positional = given.positional.first().into_iter().chain(rest).take(count);
@@ -262,7 +348,7 @@ fn effects_of(
 /// Adds what a call that opens a file does. A mode that is not known may write.
 fn opens(
     mut given: CallArguments<'_>,
-    after: &str,
+    text: &str,
     is_method: bool,
     values: &mut Values<'_>,
     effects: &mut Vec<Started>,
@@ -281,13 +367,14 @@ fn opens(
     let Some(path) = named(&["file", "path", "name"]).or(given.positional.first()) else { return };
     let is_by_name = named(&["file", "path", "name"]).is_some();
     let mode = named(&["mode", "flags"]).or(given.positional.get(usize::from(!is_by_name)));
-    let arguments = after.split(')').next().unwrap_or_default();
     let flags = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"];
     let mode = match mode.map(Vec::as_slice) {
         None => "",
         Some([Token::Text(mode)]) => mode.as_str(),
         Some(_)
-            if arguments.contains("O_RDONLY") && !flags.iter().any(|it| arguments.contains(it)) =>
+            if text.contains("O_RDONLY")
+                && !text.contains(['|', '+'])
+                && !flags.iter().any(|it| text.contains(it)) =>
         {
             "r"
         }
@@ -308,8 +395,7 @@ fn opens(
 /// Returns the use of a file by its path, of which a part may be unknown.
 fn of_file(path: &str, access: Access) -> Option<Started> {
     match path {
-        OWN_ARGUMENT => None,
-        _ if path.starts_with(UNKNOWN) && access == Access::Write => {
+        _ if path.starts_with(UNKNOWN) && path != OWN_ARGUMENT && access == Access::Write => {
             Some(Started::unknown_program())
         }
         _ => Some(Started::File(path.to_owned(), access)),
@@ -355,25 +441,57 @@ fn is_of_files(name: &str, program: &str, after: &str) -> bool {
     let begin = program.len().saturating_sub(after.len() + name.len());
     let before = program.get(..begin).unwrap_or_default();
     match before.strip_suffix('.').or_else(|| before.strip_suffix("::")) {
+        // `require("fs").unlink(…)`
+        Some(object) if object.ends_with(')') => object
+            .rsplit_once('(')
+            .is_some_and(|(_, module)| MODULES.iter().any(|it| module.contains(it))),
         Some(object) => {
             let module = object.rsplit(|character: char| !is_name(character)).next();
-            module.is_some_and(|module| MODULES.contains(&module))
+            let is_alias = |module: &str| {
+                [
+                    format!("as {module}"),
+                    format!("{module}=require("),
+                    format!("{module} = require("),
+                ]
+                .iter()
+                .any(|alias| program.contains(alias.as_str()))
+            };
+            module.is_some_and(|module| {
+                MODULES.contains(&module)
+                    || !module.is_empty() && module.len() < 32 && is_alias(module)
+            })
         }
         // A bare `read` or `write` gets a handle; the others may be imported.
         None => !matches!(name, "read" | "write" | "call" | "delete"),
     }
 }
 
-/// Adds a string that may be the name of a file, whatever is done with it.
-fn mention(text: &str, program: &str, effects: &mut Vec<Started>) {
-    const MAX_MENTIONS: usize = 500;
-    let is_name = !text.is_empty()
-        && text.len() < 4_000
-        && !text.contains(['\n', '\t', '(', ')', '|', '^', '\\'])
-        && (!text.contains(['*', '?', '[']) || program.contains("glob"));
-    match effects.len() {
-        ..MAX_MENTIONS if is_name => effects.push(Started::File(text.to_owned(), Access::Unknown)),
-        MAX_MENTIONS if is_name => effects.push(Started::unknown_program()),
-        _ => {}
+/// The strings of a program that may be names of files, whatever is done with them.
+struct Mentions {
+    count: usize,
+    /// `true` if the program expands patterns.
+    has_globs: bool,
+}
+
+impl Mentions {
+    fn of(program: &str) -> Self {
+        Self { count: 0, has_globs: program.contains("glob") }
+    }
+
+    fn add(&mut self, text: &str, effects: &mut Vec<Started>) {
+        const MAX_MENTIONS: usize = 500;
+        let is_name = !text.is_empty()
+            && text.len() < 4_000
+            && !text.contains(['\n', '\t', '(', ')', '|', '^', '\\'])
+            && (!text.contains(['*', '?', '[']) || self.has_globs);
+        if !is_name {
+            return;
+        }
+        self.count += 1;
+        match self.count {
+            ..MAX_MENTIONS => effects.push(Started::File(text.to_owned(), Access::Unknown)),
+            MAX_MENTIONS => effects.push(Started::unknown_program()),
+            _ => {}
+        }
     }
 }

@@ -91,6 +91,11 @@ pub(super) fn run(
     if (name.starts_with("execl") || name.starts_with("spawnl")) && words.len() > 1 {
         words.remove(1);
     }
+    // What a program reads may be one.
+    const READERS: [&str; 9] =
+        ["sh", "bash", "zsh", "dash", "ksh", "python", "python3", "node", "perl"];
+    let is_reader = |word: &String| READERS.contains(&word.rsplit('/').next().unwrap_or(word));
+    is_unknown |= words.len() == 1 && words.iter().all(is_reader);
     let is_text = is_shell || !is_list && words.len() == 1;
     let is_known = |text: &String| !text.contains(UNKNOWN);
     Some(match words.as_slice() {

@@ -1,5 +1,7 @@
 //! Strings and names in programs of other languages, and the arguments of their calls.
 
+use crate::invocations::argument::UNKNOWN;
+
 /// The maximum number of tokens of a call that are looked at.
 pub(super) const MAX_TOKENS: usize = 4_000;
 
@@ -64,6 +66,14 @@ pub(in crate::invocations) fn string(text: &str) -> (String, &str) {
             '\\' => match characters.next() {
                 Some((_, 'n')) => string.push('\n'),
                 Some((_, 't')) => string.push('\t'),
+                Some((at, 'x' | 'u' | '0'..='7')) => {
+                    let (decoded, length) = escaped(text.get(at..).unwrap_or_default());
+                    string.push(decoded);
+                    // The letter is taken already.
+                    for _ in 1..length {
+                        characters.next();
+                    }
+                }
                 Some((_, escaped)) => string.push(escaped),
                 None => {}
             },
@@ -73,22 +83,38 @@ pub(in crate::invocations) fn string(text: &str) -> (String, &str) {
     (string, "")
 }
 
+/// Decodes an escape by a number behind the backslash, such as `x2e`, `u002e` and `056`; returns its length, too.
+fn escaped(text: &str) -> (char, usize) {
+    let (skipped, radix, most) = match text.as_bytes().first() {
+        Some(b'x') => (1, 16, 2),
+        Some(b'u') => (1, 16, 4),
+        _ => (0, 8, 3),
+    };
+    let digits = text.get(skipped..).unwrap_or_default();
+    let count = digits.chars().take(most).take_while(|digit| digit.is_digit(radix)).count();
+    let value = u32::from_str_radix(digits.get(..count).unwrap_or_default(), radix).ok();
+    (value.and_then(char::from_u32).unwrap_or(UNKNOWN), (skipped + count).max(1))
+}
+
 /// Returns `true` if a text begins with the arguments of a call. With `is_bare`, as in Perl and Ruby, they
 /// need no parentheses.
 pub(super) fn is_call(after: &str, is_bare: bool) -> bool {
-    let trimmed = after.trim_start_matches(' ');
+    let trimmed = after.trim_start_matches([' ', '\t']);
     // `unlink f`, `open F, "x"`
     let begins_with_name =
         is_bare && trimmed.starts_with(|first: char| is_name(first) && !first.is_ascii_digit());
-    let is_value = trimmed.starts_with(['"', '\'', 'g', '$', '@'])
+    let is_list = is_bare && trimmed.starts_with(['[', '*', '%', '<']);
+    let is_value = is_list
+        || trimmed.starts_with(['"', '\'', 'g', '$', '@'])
         || ["q(", "q{", "q/", "qq", "qw", "my "].iter().any(|begin| trimmed.starts_with(begin));
-    trimmed.starts_with('(') || after.starts_with(' ') && (is_value || begins_with_name)
+    let is_apart = after.starts_with([' ', '\t']) || is_bare && after.starts_with(['"', '\'']);
+    trimmed.starts_with('(') || is_apart && (is_value || begins_with_name)
 }
 
 /// Returns the arguments of a call, without blanks, and the number of bytes of its text. `None` if there is too much of
 /// them.
 pub(super) fn arguments(after: &str) -> (Option<Vec<Vec<Token<'_>>>>, usize) {
-    let text = after.trim_start_matches(' ');
+    let text = after.trim_start_matches([' ', '\t']);
     let mut tokens = Tokens(text.strip_prefix('(').unwrap_or(text));
     let found = arguments_of(&mut tokens);
     (found, after.len() - tokens.0.len())

@@ -241,10 +241,12 @@ impl<'p> Values<'p> {
     }
 
     /// Returns `true` for an expression that is a path of Python's.
-    fn is_path(&self, expression: &[Token<'_>]) -> bool {
+    fn is_path(&mut self, expression: &[Token<'_>]) -> bool {
+        let program = self.program;
         let has_calls = !self.language.has_backticks && !self.language.has_slashes;
         has_calls
-            && !is_bound("Path", self.program)
+            && self.charge(program.len())
+            && !is_bound("Path", program)
             && matches!(
                 expression,
                 [Token::Name("Path"), ..]
