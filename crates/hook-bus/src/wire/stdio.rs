@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::{ClientEnd, serve_until_disconnected};
 use crate::system::HookSystem;
 
-/// Serves the client on the other end of standard input and output, as [`serve_client`] does.
+/// Serves the client on the other end of standard input and output, as [`serve_client`](super::serve_client) does.
 ///
 /// # Errors
 /// If standard input cannot be read. A client that does not read is no error.
