@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use crate::narrowing::{AGENT, FieldCondition, NarrowingText, ToolRule, ToolText};
+use crate::narrowing::{AGENT, FieldCondition, Name, NarrowingText, ToolRule, ToolText};
 use crate::outline::Outline;
 use crate::paths::PathPatterns;
 use crate::regex::LazyRegex;
@@ -130,18 +130,6 @@ impl NameInRule<'_> {
     pub fn line(&self) -> usize {
         self.rule.line
     }
-}
-
-/// A name in a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Name<'r> {
-    /// An agent.
-    Agent(&'r str),
-    /// A tool that is of no MCP server.
-    Tool(&'r str),
-    /// A field of the input, by its path.
-    Field(&'r str),
 }
 
 /// A mistake in a rule file.

@@ -66,7 +66,6 @@ pub use decide::Rules;
 pub use decision::{Decision, Match};
 pub use directories::{Directories, test_directories};
 pub use file::{
-    Effect, Expectation, MAX_FILE, Name, NameInRule, Problem, RuleFile, RuleSummary, RuleTest,
-    TestKind,
+    Effect, Expectation, MAX_FILE, NameInRule, Problem, RuleFile, RuleSummary, RuleTest, TestKind,
 };
-pub use narrowing::{AGENT, CalledTool, InputFields};
+pub use narrowing::{AGENT, CalledTool, InputFields, Name};

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use crate::file::Name;
 use crate::words::{OneOrMany, WordPattern};
 
 /// Returns a field of the input as text, by its path, such as `tool_input.url`.
@@ -19,6 +18,18 @@ pub const AGENT: &str = "caller.agent";
 const PERMISSION_MODE: [&str; 2] = ["caller.permissionMode", "permission_mode"];
 const SUBAGENT: [&str; 5] =
     ["caller.subagent", "agent_type", "agent_id", "subagent_type", "subagent_id"];
+
+/// A name in a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Name<'r> {
+    /// An agent.
+    Agent(&'r str),
+    /// A tool that is of no MCP server.
+    Tool(&'r str),
+    /// A field of the input, by its path.
+    Field(&'r str),
+}
 
 /// A condition on one of some fields.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,9 @@
 /// A placeholder in texts for what is not known.
 pub const UNKNOWN: char = '\u{fffc}';
 
+/// A text of which nothing is known: [`UNKNOWN`].
+pub(super) const UNKNOWN_TEXT: &str = "\u{fffc}";
+
 /// An argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Argument {

@@ -1,5 +1,6 @@
 //! Folders and files that `find` looks for.
 
+use super::argument::UNKNOWN_TEXT;
 use super::invocation::Invocation;
 
 /// Returns the folders that `find` looks in.
@@ -17,7 +18,7 @@ pub(super) fn found_paths(invocation: &Invocation) -> Option<Vec<String>> {
     const MAX_PATHS: usize = 64;
     let mut names = invocation.option_values(&["-name", "-iname"]);
     if names.is_empty() {
-        names.push("\u{fffc}");
+        names.push(UNKNOWN_TEXT);
     }
     let roots = roots(invocation);
     if roots.len().saturating_mul(names.len()) > MAX_PATHS {

@@ -1,6 +1,6 @@
 //! Programs that `xargs` and `parallel` start for each of their inputs.
 
-use super::argument::Argument;
+use super::argument::{Argument, UNKNOWN_TEXT};
 use super::invocation::{Input, Invocation};
 use super::options::{is_option, option_values};
 use super::started::Started;
@@ -22,7 +22,7 @@ fn take_words(started: &mut Vec<Started>) -> Option<Vec<Argument>> {
 /// Adds what `xargs` starts: what it reads becomes arguments.
 pub(super) fn by_xargs(invocation: &Invocation, started: &mut Vec<Started>) {
     let Some(words) = take_words(started) else { return };
-    let text = invocation.input.text().filter(|text| text.len() < MAX_TEXT).unwrap_or("\u{fffc}");
+    let text = invocation.input.text().filter(|text| text.len() < MAX_TEXT).unwrap_or(UNKNOWN_TEXT);
     // Its options stand before the program.
     let own = invocation.operands.first().and_then(|first| invocation.arguments.get(..*first));
     let own = own.unwrap_or_default();
@@ -77,10 +77,10 @@ pub(super) fn by_parallel(invocation: &Invocation, started: &mut Vec<Started>) {
     let (command, lists) = words.split_at(begin);
     let command = command.join(" ");
     let inputs: Vec<&str> = match (lists, input) {
-        ([mark, ..], _) if mark.starts_with("::::") => vec!["\u{fffc}"],
+        ([mark, ..], _) if mark.starts_with("::::") => vec![UNKNOWN_TEXT],
         ([_, ..], _) => lists.iter().copied().filter(|word| !word.starts_with(":::")).collect(),
         ([], Input::Text(text)) => text.lines().collect(),
-        ([], _) => vec!["\u{fffc}"],
+        ([], _) => vec![UNKNOWN_TEXT],
     };
     if inputs.len() > MAX_INPUTS {
         started.push(Started::Unknown("`parallel` starts too many programs".to_owned()));

@@ -8,7 +8,6 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `argument` | arguments as a shell passes them |
-//! | `awk` | programs of awk |
 //! | `files` | the files that programs read and write |
 //! | `find` | folders and files that `find` looks for |
 //! | `git` | programs that git starts |
@@ -28,7 +27,6 @@
 //! | `state` | what is possible at a point of a text |
 
 mod argument;
-mod awk;
 mod files;
 mod find;
 mod git;

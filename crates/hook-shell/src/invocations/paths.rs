@@ -1,6 +1,6 @@
 //! Paths of files, and their use.
 
-use super::argument::UNKNOWN;
+use super::argument::{UNKNOWN, UNKNOWN_TEXT};
 
 /// A way to use a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ impl FileAccess {
     pub(crate) fn new(path: &str, access: Access, cwd: Option<&str>) -> Self {
         let before_dots = path.split('/').any(|name| name == "..").then(|| match path {
             _ if path.starts_with('/') => path.to_owned(),
-            _ => format!("{}/{path}", cwd.unwrap_or("\u{fffc}")),
+            _ => format!("{}/{path}", cwd.unwrap_or(UNKNOWN_TEXT)),
         });
         let path = join(cwd, path).unwrap_or_else(|| UNKNOWN.to_string());
         Self { path, before_dots, access }

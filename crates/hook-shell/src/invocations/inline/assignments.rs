@@ -111,7 +111,7 @@ fn assigned(text: &str) -> Option<&str> {
 
 /// A loop, of which a name is a target.
 struct Loop<'t> {
-    /// What it goes through.
+    /// The text that begins with its values.
     values: &'t str,
     /// The position among the targets.
     index: usize,

@@ -4,6 +4,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `arguments` | the arguments of calls |
+//! | `awk` | programs of awk |
 //! | `assignments` | what programs assign to their names |
 //! | `processes` | calls that run programs |
 //! | `tokens` | strings, names and signs |
@@ -11,16 +12,16 @@
 
 mod arguments;
 mod assignments;
+mod awk;
 mod processes;
 mod tokens;
 mod values;
 
 use self::arguments::{CallArguments, is_flag, is_option};
-pub(super) use self::tokens::string;
-use self::tokens::{Token, is_call, is_handle, is_name};
-use self::values::{OWN_ARGUMENT, Values, writes_by_method};
+use self::awk::by_awk;
+use self::tokens::{Token, is_call, is_handle, is_name, string};
+use self::values::{OWN_ARGUMENT, Values};
 use super::argument::UNKNOWN;
-use super::awk::by_awk;
 use super::invocation::Invocation;
 use super::paths::Access;
 use super::program::{Language, OptionValue};
@@ -159,17 +160,6 @@ pub(super) fn texts(invocation: &Invocation) -> Vec<Started> {
         let is_known = program.chars().any(|character| character != UNKNOWN);
         if program.len() <= MAX_PROGRAM && (is_known || program.is_empty()) {
             read(program, language, 0, &mut effects);
-            // What methods write below the home directory may be any file there.
-            const HOMES: [&str; 7] =
-                ["Path.home", "expanduser", "homedir", "HOME", "getpwuid", "Dir.home", "/proc/"];
-            let is_effect = |effect: &Started| {
-                !matches!(effect, Started::File(_, Access::Unknown | Access::Read))
-            };
-            let moves = program.contains("chdir") && effects.iter().any(is_effect);
-            if HOMES.iter().any(|home| program.contains(home)) && writes_by_method(program) || moves
-            {
-                effects.push(Started::unknown_program());
-            }
         } else {
             effects.push(Started::unknown_program());
         }
@@ -217,8 +207,9 @@ fn read(program: &str, language: Language, depth: usize, effects: &mut Vec<Start
             mentions.add(&text, effects);
             // `f"{call()}"`
             for inside in text.split('{').skip(1).filter(|_| has_calls && text.contains('(')) {
-                if depth < MAX_DEPTH && values.charge(text.len()) {
-                    read(inside, language, depth + 1, effects);
+                match depth < MAX_DEPTH && values.charge(inside.len()) {
+                    true => read(inside, language, depth + 1, effects),
+                    false => effects.push(Started::unknown_program()),
                 }
             }
             rest = after;
@@ -252,9 +243,21 @@ fn read(program: &str, language: Language, depth: usize, effects: &mut Vec<Start
             rest = rest.get(character.len_utf8()..).unwrap_or_default();
         }
     }
-    if !values.charge(0) {
+    if !values.charge(0) || depth == 0 && reaches_elsewhere(&values, effects) {
         effects.push(Started::unknown_program());
     }
+}
+
+/// Returns `true` if a program with these effects may use other files than the paths in it name: below the home directory
+/// by methods, or from another directory.
+fn reaches_elsewhere(values: &Values<'_>, effects: &[Started]) -> bool {
+    const HOMES: [&str; 7] =
+        ["Path.home", "expanduser", "homedir", "HOME", "getpwuid", "Dir.home", "/proc/"];
+    let is_effect =
+        |effect: &Started| !matches!(effect, Started::File(_, Access::Unknown | Access::Read));
+    let program = values.program;
+    HOMES.iter().any(|home| program.contains(home)) && values.writes_by_method()
+        || program.contains("chdir") && effects.iter().any(is_effect)
 }
 
 /// Returns `true` if a value may begin behind a text of JavaScript, so that `/` begins a regular expression.
@@ -296,7 +299,7 @@ fn effects_of(
     let program = values.program;
     let begin = program.len().saturating_sub(after.len() + name.len());
     let is_method = program.get(..begin).is_some_and(|before| before.ends_with('.'));
-    if !matches!(call, Call::Names | Call::Runs) && !is_of_files(name, program, after) {
+    if !matches!(call, Call::Names | Call::Runs) && !is_of_files(name, after, values) {
         return;
     }
     // What is behind the bound of the program is not read.
@@ -414,7 +417,7 @@ fn may_run(name: &str, before: &str, is_method: bool, values: &mut Values<'_>) -
 
 /// Returns `true` if a function is one of files: names of other things need a module that is one of
 /// files.
-fn is_of_files(name: &str, program: &str, after: &str) -> bool {
+fn is_of_files(name: &str, after: &str, values: &mut Values<'_>) -> bool {
     const OTHERS: [&str; 16] = [
         "call", "chmod", "copy", "delete", "link", "move", "open", "read", "remove", "replace",
         "rename", "truncate", "write", "slurp", "symlink", "unlink",
@@ -438,6 +441,7 @@ fn is_of_files(name: &str, program: &str, after: &str) -> bool {
         "io",
         "codecs",
     ];
+    let program = values.program;
     let begin = program.len().saturating_sub(after.len() + name.len());
     let before = program.get(..begin).unwrap_or_default();
     match before.strip_suffix('.').or_else(|| before.strip_suffix("::")) {
@@ -447,18 +451,9 @@ fn is_of_files(name: &str, program: &str, after: &str) -> bool {
             .is_some_and(|(_, module)| MODULES.iter().any(|it| module.contains(it))),
         Some(object) => {
             let module = object.rsplit(|character: char| !is_name(character)).next();
-            let is_alias = |module: &str| {
-                [
-                    format!("as {module}"),
-                    format!("{module}=require("),
-                    format!("{module} = require("),
-                ]
-                .iter()
-                .any(|alias| program.contains(alias.as_str()))
-            };
             module.is_some_and(|module| {
-                MODULES.contains(&module)
-                    || !module.is_empty() && module.len() < 32 && is_alias(module)
+                let is_name = !module.is_empty() && module.len() < 32;
+                MODULES.contains(&module) || is_name && values.names_module(module)
             })
         }
         // A bare `read` or `write` gets a handle; the others may be imported.

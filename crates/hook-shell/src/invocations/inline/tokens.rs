@@ -46,7 +46,7 @@ pub(super) fn is_name(character: char) -> bool {
 }
 
 /// Returns the string at the start of a text, without its quotes, and the rest.
-pub(in crate::invocations) fn string(text: &str) -> (String, &str) {
+pub(super) fn string(text: &str) -> (String, &str) {
     let mut characters = text.char_indices();
     let Some((_, quote)) = characters.next() else { return (String::new(), "") };
     // Python's three quotes.

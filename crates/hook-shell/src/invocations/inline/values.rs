@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::assignments::{is_bound, values_of};
 use super::tokens::{Token, is_balanced, split, string};
-use crate::invocations::argument::UNKNOWN;
+use crate::invocations::argument::{UNKNOWN, UNKNOWN_TEXT};
 use crate::invocations::program::Language;
 
 /// The number of values beyond which an expression may have any.
@@ -21,9 +21,6 @@ const MAX_DEPTH: usize = 12;
 /// The number of bytes that the expressions of a program, and the texts that are searched for its names, may have.
 const BUDGET: usize = 1 << 20;
 
-/// A text of which nothing is known.
-const ANY: &str = "\u{fffc}";
-
 /// The value of an argument of the program itself, which is seen where it stands.
 pub(super) const OWN_ARGUMENT: &str = "\u{fffc}\u{fffc}";
 
@@ -35,6 +32,10 @@ pub(super) struct Values<'p> {
     pub(super) program: &'p str,
     pub(super) language: Language,
     names: HashMap<String, Vec<String>>,
+    /// The names that were looked for, with `true` for those that the program binds.
+    bound: HashMap<String, bool>,
+    /// The names that were looked for, with `true` for those that stand for a module.
+    modules: HashMap<String, bool>,
     depth: usize,
     remaining: usize,
     runs_programs: OnceCell<bool>,
@@ -47,6 +48,8 @@ impl<'p> Values<'p> {
             program,
             language,
             names: HashMap::new(),
+            bound: HashMap::new(),
+            modules: HashMap::new(),
             depth: 0,
             remaining: BUDGET,
             runs_programs: OnceCell::new(),
@@ -85,7 +88,7 @@ impl<'p> Values<'p> {
     pub(super) fn only_value(&mut self, expression: &[Token<'_>]) -> String {
         match self.of_expression(expression).as_slice() {
             [value] => value.clone(),
-            _ => ANY.to_owned(),
+            _ => UNKNOWN_TEXT.to_owned(),
         }
     }
 
@@ -100,7 +103,7 @@ impl<'p> Values<'p> {
         let is_known = (1..=MAX_VALUES).contains(&found.len());
         match is_known && found.iter().all(|value| value.len() <= MAX_LENGTH) {
             true => found,
-            false => vec![ANY.to_owned()],
+            false => vec![UNKNOWN_TEXT.to_owned()],
         }
     }
 
@@ -147,7 +150,7 @@ impl<'p> Values<'p> {
     }
 
     fn of_operand(&mut self, operand: &[Token<'_>]) -> Vec<String> {
-        let unknown = || vec![ANY.to_owned()];
+        let unknown = || vec![UNKNOWN_TEXT.to_owned()];
         match operand {
             [Token::Text(text)]
             | [Token::Name("b" | "f" | "r" | "fr" | "rf"), Token::Text(text)] => {
@@ -242,22 +245,42 @@ impl<'p> Values<'p> {
 
     /// Returns `true` for an expression that is a path of Python's.
     fn is_path(&mut self, expression: &[Token<'_>]) -> bool {
-        let program = self.program;
-        let has_calls = !self.language.has_backticks && !self.language.has_slashes;
-        has_calls
-            && self.charge(program.len())
-            && !is_bound("Path", program)
-            && matches!(
-                expression,
-                [Token::Name("Path"), ..]
-                    | [Token::Name("pathlib"), Token::Sign('.'), Token::Name("Path"), ..]
-            )
+        let is_python = !self.language.has_backticks && !self.language.has_slashes;
+        let begins = matches!(
+            expression,
+            [Token::Name("Path"), ..]
+                | [Token::Name("pathlib"), Token::Sign('.'), Token::Name("Path"), ..]
+        );
+        is_python && begins && !self.is_bound("Path")
     }
 
     fn unless_bound(&mut self, name: &str, value: &str) -> Vec<String> {
+        vec![if self.is_bound(name) { UNKNOWN_TEXT } else { value }.to_owned()]
+    }
+
+    /// Returns `true` if the program gives a name a value of its own, or may.
+    fn is_bound(&mut self, name: &str) -> bool {
+        if let Some(known) = self.bound.get(name) {
+            return *known;
+        }
         let program = self.program;
         let is_bound = !self.charge(program.len()) || is_bound(name, program);
-        vec![if is_bound { ANY } else { value }.to_owned()]
+        self.bound.insert(name.to_owned(), is_bound);
+        is_bound
+    }
+
+    /// Returns `true` if the program gives a module this name, or may: `import os as o`, `f = require("fs")`.
+    pub(super) fn names_module(&mut self, name: &str) -> bool {
+        if let Some(known) = self.modules.get(name) {
+            return *known;
+        }
+        let program = self.program;
+        let forms =
+            [format!("as {name}"), format!("{name}=require("), format!("{name} = require(")];
+        let is_module = !self.charge(forms.len() * program.len())
+            || forms.iter().any(|form| program.contains(form.as_str()));
+        self.modules.insert(name.to_owned(), is_module);
+        is_module
     }
 
     fn of_call(&mut self, call: &[Token<'_>]) -> Option<Vec<String>> {
@@ -276,11 +299,8 @@ impl<'p> Values<'p> {
             .filter(|token| **token != Token::Sign('.'))
             .map(|token| if let Token::Name(name) = token { Some(*name) } else { None })
             .collect();
-        let builtin = names.filter(|names| {
-            names.first().is_some_and(|first| {
-                self.charge(self.program.len()) && !is_bound(first, self.program)
-            })
-        });
+        let builtin =
+            names.filter(|names| names.first().is_some_and(|first| !self.is_bound(first)));
         let is_python = !self.language.has_backticks && !self.language.has_slashes;
         if let Some(names) = builtin {
             let of_first = |values: &mut Self| match arguments.as_slice() {
@@ -327,7 +347,12 @@ impl<'p> Values<'p> {
                 }
                 ["os", "walk"] => {
                     let paths = of_first(self)?;
-                    Some(paths.iter().flat_map(|path| [path.clone(), join(path, ANY)]).collect())
+                    Some(
+                        paths
+                            .iter()
+                            .flat_map(|path| [path.clone(), join(path, UNKNOWN_TEXT)])
+                            .collect(),
+                    )
                 }
                 _ => None,
             };
@@ -343,7 +368,7 @@ impl<'p> Values<'p> {
             }
             "glob" | "rglob" | "iterdir" if self.is_path(object) => {
                 let folders = self.of_expression(object);
-                Some(folders.iter().map(|folder| join(folder, ANY)).collect())
+                Some(folders.iter().map(|folder| join(folder, UNKNOWN_TEXT)).collect())
             }
             "resolve" | "absolute" | "as_posix" | "expanduser"
                 if arguments.is_empty() && self.is_path(object) =>
@@ -376,7 +401,7 @@ impl<'p> Values<'p> {
             return known.clone();
         }
         // A name that stands for itself.
-        self.names.insert(name.to_owned(), vec![ANY.to_owned()]);
+        self.names.insert(name.to_owned(), vec![UNKNOWN_TEXT.to_owned()]);
         let program = self.program;
         let expressions = match self.charge(program.len()) {
             true => values_of(name, program),
@@ -392,7 +417,7 @@ impl<'p> Values<'p> {
         };
         let found = match (1..=MAX_VALUES).contains(&found.len()) {
             true => found,
-            false => vec![ANY.to_owned()],
+            false => vec![UNKNOWN_TEXT.to_owned()],
         };
         self.names.insert(name.to_owned(), found.clone());
         found
@@ -400,7 +425,7 @@ impl<'p> Values<'p> {
 }
 
 /// Returns `true` if a program has a method that writes the file of its object.
-pub(super) fn writes_by_method(program: &str) -> bool {
+fn writes_by_method(program: &str) -> bool {
     const WRITERS: [&str; 13] = [
         ".unlink(",
         ".write_text(",
@@ -491,7 +516,7 @@ fn parent(path: &str) -> String {
         _ if path == "~" => "~/..".to_owned(),
         Some((folder, _)) if !folder.is_empty() => folder.to_owned(),
         Some(_) => "/".to_owned(),
-        None if path.contains(UNKNOWN) => ANY.to_owned(),
+        None if path.contains(UNKNOWN) => UNKNOWN_TEXT.to_owned(),
         None => ".".to_owned(),
     }
 }

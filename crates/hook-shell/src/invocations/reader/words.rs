@@ -1,7 +1,7 @@
 //! Words to arguments: variables, braces, tildes and blanks.
 
 use super::Reader;
-use crate::invocations::argument::{Argument, UNKNOWN};
+use crate::invocations::argument::{Argument, UNKNOWN, UNKNOWN_TEXT};
 use crate::invocations::state::{MAX_VALUES, Value};
 use crate::script::{Operator, Part, Word};
 
@@ -9,9 +9,6 @@ use crate::script::{Operator, Part, Word};
 const MAX_ALTERNATIVES: usize = 64;
 /// The maximum length of an expanded word in characters.
 const MAX_LENGTH: usize = 64 << 10;
-
-/// A text of which nothing is known.
-const UNKNOWN_TEXT: &str = "\u{fffc}";
 
 /// The meaning of a character of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Programs of awk: the shell texts that they run, and the files that they read and write.
 
-use super::inline::string;
-use super::paths::Access;
-use super::started::Started;
+use super::tokens::string;
+use crate::invocations::paths::Access;
+use crate::invocations::started::Started;
 
 /// Returns what a program of awk starts.
 pub(super) fn by_awk(program: &str) -> Vec<Started> {
