@@ -78,7 +78,8 @@ async fn every_trigger_tells_the_warnings() {
     let host = AgentHost::new(builder(&project));
     let call = ToolCall::new(ToolName::new("edit").unwrap(), RawObject::empty());
     let tool = execute_tool_with_hooks(&host, call, async |_| ToolResult::text("ran")).await;
-    assert_eq!(tool.verdict, ToolVerdict::Ran);
+    let ToolVerdict::Blocked { reason } = &tool.verdict else { panic!("{:?}", tool.verdict) };
+    assert!(reason.contains("`failBehavior: block` may be missing"), "{reason}");
     assert_all(&tool.warnings, "execute_tool_with_hooks");
     assert_all(&fire_before_agent_hook(&host, "p").await.warnings, "before agent");
     assert_all(&fire_after_agent_hook(&host, ("p", "r")).await.warnings, "after agent");
