@@ -201,18 +201,16 @@ fn fault_63_connect_says_when_no_hook_runs_in_the_project() {
     assert!(said.contains("no hook runs in this project"), "{said}");
     assert!(said.contains("`hook init --user`") && said.contains("`hook init`"), "{said}");
     // One that is not trusted does not run, either.
-    assert_eq!(run(&project, &["init"]).status, 0);
     project.write(
         ".hooks/settings.json",
         r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
     );
-    assert_eq!(run(&project, &["trust", "--revoke", "--yes"]).status, 0);
     let said = run(&project, &["connect", "claude"]).stderr;
     assert!(
         said.contains("no hook runs in this project") && said.contains("`hook trust`"),
         "{said}"
     );
-    assert_eq!(run(&project, &["init", "--user"]).status, 0);
+    assert_eq!(run(&project, &["init", "--user", "--worker", "python"]).status, 0);
     let said = run(&project, &["connect", "claude"]).stderr;
     assert!(!said.contains("no hook runs"), "{said}");
     // What the connection wrote is still there.

@@ -94,7 +94,7 @@ pub(crate) enum Command {
     Replay(Deferred<commands::replay::Arguments>),
     /// Show a recording as a timeline: in the terminal, or as a page
     Trace(Deferred<commands::trace::Arguments>),
-    /// Write a starter settings file and a working example hook
+    /// Write a first guard: rules, or a hook in a language
     Init(Deferred<commands::init::Arguments>),
     /// Try rules on a command, or play their tests
     Rules(Deferred<commands::rules::Arguments>),

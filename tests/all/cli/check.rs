@@ -202,7 +202,7 @@ fn where_there_are_no_settings_it_says_where_it_looked() {
 status: 0
 ----- stdout -----
 ----- stderr -----
-warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes a starter hook
+warning: there are no settings; looked for [PROJECT]/.hooks/settings.json, [HOME]/.config/hooks/settings.json, /etc/hooks/settings.json; `hook init` writes a first guard
 "#);
 }
 

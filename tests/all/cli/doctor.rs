@@ -67,7 +67,7 @@ fn a_healthy_home_is_said_to_be_one() {
     Installation
       ✓ hook 0.1.0: /bin/hook, installed from an archive; to update: run install.sh of the newer version
 
-    there are no hooks; `hook init` writes a first one
+    there are no hooks; `hook init` writes a first guard
     ----- stderr -----
     ");
 }

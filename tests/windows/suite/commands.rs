@@ -7,15 +7,17 @@ fn init_writes_guards_that_run_here() {
     let place = Place::new();
     let made = place.run(&["init"]);
     assert_eq!(made.code, 0, "{made:?}");
-    let settings = std::fs::read_to_string(place.project().join(r".hooks\settings.json")).unwrap();
-    for word in [".sh\"", ".sh'", "bash -c", "jq "] {
-        assert!(!settings.contains(word), "{word} in {settings}");
+    for (tool, field, text, why) in [
+        ("write_file", "path", ".env", ".env files hold secrets"),
+        ("shell", "command", r"type src\.env", ".env files hold secrets"),
+        ("shell", "command", r"Remove-Item -Recurse -Force C:\work", "this deletes"),
+        ("shell", "command", "rd /s /q build", "this deletes"),
+    ] {
+        let input = serde_json::json!({"tool_name": tool, "tool_input": {field: text}}).to_string();
+        let fired = place.run(&["fire", "BeforeTool", "--json", "--full", "--input", &input]);
+        assert_eq!(fired.code, 2, "{fired:?}");
+        assert!(fired.stdout.contains(why), "{fired:?}");
     }
-    assert!(settings.contains("guard.ps1"), "{settings}");
-    let input = r#"{"tool_name": "write_file", "tool_input": {"path": ".env"}}"#;
-    let fired = place.run(&["fire", "BeforeTool", "--json", "--full", "--input", input]);
-    assert_eq!(fired.code, 2, "{fired:?}");
-    assert!(fired.stdout.contains("guard: .env files hold secrets"), "{fired:?}");
     let checked = place.run(&["check"]);
     assert_eq!(checked.code, 0, "{checked:?}");
     let again = place.run(&["init"]);

@@ -78,7 +78,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
     if files.is_empty() {
         let paths: Vec<_> = sources.iter().map(|source| source.path.shown().to_string()).collect();
         printer.warning(&format!(
-            "there are no settings; looked for {}; `hook init` writes a starter hook",
+            "there are no settings; looked for {}; `hook init` writes a first guard",
             paths.join(", ")
         ));
     }

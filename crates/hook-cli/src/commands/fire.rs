@@ -309,7 +309,7 @@ async fn show(
     };
     printer.text(&render::fired(&shown, printer)).await?;
     if system.is_some() && context.has_no_settings() {
-        printer.remark("there are no settings yet; `hook init` writes a starter hook");
+        printer.remark("there are no hooks yet; `hook init` writes a first guard");
     }
     if system.is_some() {
         note_registered(context, "were not asked", printer).await;

@@ -1,10 +1,11 @@
-//! `hook init`: writes a starter settings file and a working example hook.
+//! `hook init`: writes a first guard: a file of rules, or a worker with its settings.
 
 use clap::{Args, ValueEnum};
 use hook_settings::starter::{Starter, StarterKind};
 use hook_settings::{HookSource, parse};
 
 use super::doctor::Twins;
+use super::trust::keep_rules;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::exit_code;
@@ -13,11 +14,12 @@ use crate::render::Initialized;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes .hooks/settings.json and .hooks/hooks/guard.sh, a hook that refuses
-shell commands like `rm -rf /`, with another that keeps files like `.env` out
-of reach, and trusts both. With --worker the first is a process that is
-started once and answers calls: .hooks/hooks/guard.py or guard.mjs. What is
-there already is never overwritten.
+Writes .hooks/rules/guard.toml: rules that refuse commands like `rm -rf /`,
+keep files like `.env` out of reach, and ask before a script from the network
+is run. They hold at once, and are a start for your own. --worker writes a
+hook in a language instead, a process that is started once and answers calls:
+.hooks/settings.json, and .hooks/hooks/guard.py or guard.mjs, which it trusts.
+What is there already is never overwritten.
 
 Examples:
   hook init
@@ -25,12 +27,12 @@ Examples:
   hook init --user   for all projects: in $XDG_CONFIG_HOME/hooks
   hook init --worker python
 
-Exit code: 1 if one of the two files is there already; else 0.")]
+Exit code: 1 if a file is there already; else 0.")]
 pub(crate) struct Arguments {
-    /// Write the user's own settings, which count in every project
+    /// Write the user's own, which count in every project
     #[arg(long)]
     user: bool,
-    /// Make the hook a worker, which stays alive and answers calls, in this language
+    /// Write a worker in this language, a hook that stays alive and answers calls
     #[arg(long, value_name = "LANGUAGE")]
     worker: Option<Language>,
 }
@@ -48,7 +50,7 @@ enum Language {
 impl Arguments {
     fn kind(&self) -> StarterKind {
         match self.worker {
-            None => StarterKind::Command,
+            None => StarterKind::Rules,
             Some(Language::Python) => StarterKind::PythonWorker,
             Some(Language::TypeScript) => StarterKind::TypeScriptWorker,
         }
@@ -65,12 +67,13 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
         Starter::of_project(context.project(), arguments.kind())
     };
     starter.write()?;
-    let trusted = if arguments.user { true } else { trust(&starter, context)? };
+    let trusted = if arguments.user { true } else { trust(&starter, context, printer).await? };
     printer.show(&Initialized { starter: &starter, user: arguments.user, trusted }).await?;
-    for twin in Twins::of(context).with_file(&starter.settings) {
+    let settings = starter.settings.iter().map(|settings| settings.path.as_path());
+    for twin in settings.flat_map(|settings| Twins::of(context).with_file(settings)) {
         printer.warning(&format!("{twin}: remove one of them"));
     }
-    if !trusted {
+    if !trusted && starter.settings.is_some() {
         printer.warning(match context.trust_store() {
             Some(_) => {
                 "the hook is not trusted yet and will not run; `hook trust` shows it and asks"
@@ -85,19 +88,23 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
 }
 
 /// Trusts the files just written, as the user requested. Files that appeared since are not trusted.
-fn trust(starter: &Starter, context: &Context) -> Result<bool> {
+async fn trust(starter: &Starter, context: &Context, printer: &mut Printer) -> Result<bool> {
     let Some(store) = context.trust_store() else { return Ok(false) };
-    let path = Some(starter.settings.clone());
-    let settings = parse(&starter.settings_text, HookSource::Project, path);
-    let mut reviews = store.review(context.project(), &settings.hooks)?;
+    let project = context.project();
+    let Some(settings) = &starter.settings else {
+        return keep_rules(&store, project, false, context, printer).await;
+    };
+    let path = Some(settings.path.clone());
+    let settings = parse(&settings.text, HookSource::Project, path);
+    let mut reviews = store.review(project, &settings.hooks)?;
     reviews.retain(|review| {
         let script = review.files.first().map(|file| file.text());
-        script.is_none_or(|script| script == Some(starter.script_text.as_str()))
+        script.is_none_or(|script| script == Some(starter.guard.text.as_str()))
     });
     if cfg!(windows) {
         // Commands are not read there, so all are opaque; these were written here.
         reviews.iter_mut().for_each(|review| review.accept_opaque());
     }
-    store.grant_reviewed(context.project(), &reviews)?;
+    store.grant_reviewed(project, &reviews)?;
     Ok(!reviews.is_empty())
 }

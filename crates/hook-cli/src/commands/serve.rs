@@ -121,7 +121,7 @@ pub(crate) async fn run(
     if context.has_no_settings() {
         printer.remark(&format!(
             "no settings found in {} or its parents; only hooks registered by clients will run; `--project` \
-             names another project, and `hook init` writes a first hook",
+             names another project, and `hook init` writes a first guard",
             context.project().shown()
         ));
     }

@@ -19,6 +19,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use removed::RemovedGuard;
 use reviewed::{ProjectHooks, Reviewed};
+pub(crate) use rules::keep_rules;
 
 use crate::commands::{remark_reload, try_modules};
 use crate::complete;
@@ -147,8 +148,10 @@ pub(crate) async fn run(
         reviews.iter_mut().for_each(|reviewed| reviewed.review.make_strict());
     }
     // A yes to some hooks is none to rules that are gone.
-    let keeps_rules = !names.is_empty()
-        || rules::review(&store, &projects, arguments.yes, context, printer).await?;
+    let mut keeps_rules = true;
+    for ProjectHooks { directory, .. } in projects.iter().filter(|_| names.is_empty()) {
+        keeps_rules &= keep_rules(&store, directory, arguments.yes, context, printer).await?;
+    }
     let status = review(arguments, &store, (reviews, removed), context, printer).await?;
     Ok(if keeps_rules { status } else { exit_code::FAILURE })
 }

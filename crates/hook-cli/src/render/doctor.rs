@@ -71,7 +71,7 @@ pub(crate) fn diagnosis<'f>(
         .map(|wanted| health.iter().filter(|health| **health == wanted).count());
     let (tone, text) = match (problems, warnings) {
         (0, 0) if hooks == 0 => {
-            (Tone::Quiet, "there are no hooks; `hook init` writes a first one".to_owned())
+            (Tone::Quiet, "there are no hooks; `hook init` writes a first guard".to_owned())
         }
         (0, 0) if run == 0 => (Tone::Warning, "no hook runs: all are switched off".to_owned()),
         (0, 0) if !is_asked => {

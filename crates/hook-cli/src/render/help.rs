@@ -44,8 +44,8 @@ pub(crate) fn settings(printer: &Printer) -> String {
     page.title("Settings");
     page.paragraph(
         "A JSON file: .hooks/settings.json of a project, hooks/settings.json in ~/.config for \
-        yourself, /etc/hooks/settings.json for everyone. `hook init` writes a first one, `hook check` \
-        says what is wrong with it.",
+        yourself, /etc/hooks/settings.json for everyone. `hook init --worker python` writes one with a \
+        hook, `hook check` says what is wrong with it.",
     );
     page.out.push_str(EXAMPLE_SETTINGS);
     page.paragraph("Each event has a list of definitions, each with hooks. A definition:");

@@ -1,9 +1,7 @@
 //! The output of `hook init`: the files written, and commands to try next.
 
-use std::fmt::Write;
-
 use hook_json::text::PathText;
-use hook_settings::starter::{STARTER_HOOK, Starter};
+use hook_settings::starter::{Starter, StarterFile};
 use serde_json::json;
 
 use crate::output::{Printer, Tone, View, json_line};
@@ -18,35 +16,46 @@ const TRY: [&str; 3] = [
 pub(crate) struct Initialized<'s> {
     pub(crate) starter: &'s Starter,
     pub(crate) user: bool,
+    /// `true` if the hook runs, or the rules are kept.
     pub(crate) trusted: bool,
 }
 
 impl View for Initialized<'_> {
     fn json(&self) -> Vec<u8> {
-        let Starter { settings, script, .. } = self.starter;
-        json_line(&json!({
-            "settings": settings.to_string_lossy(), "script": script.to_string_lossy(),
-            "hook": STARTER_HOOK, "trusted": self.trusted,
-        }))
+        let files: Vec<_> = self.starter.files().map(|file| file.path.to_string_lossy()).collect();
+        json_line(&json!({"files": files, "hook": self.starter.hook, "trusted": self.trusted}))
     }
 
     fn text(&self, printer: &Printer) -> String {
-        let title = |title| format!("\n{}\n", printer.paint(Tone::Strong, title));
-        let [settings, script] = [&self.starter.settings, &self.starter.script]
-            .map(|path| printer.paint(Tone::Plain, &path.shown().to_string()));
-        let wrote = printer.paint(Tone::Good, "wrote");
-        let mut out = format!("{wrote} {settings}\n{wrote} {script}\n");
-        if self.trusted && !self.user {
-            let trusted = printer.paint(Tone::Good, "trusted");
-            let _ =
-                writeln!(out, "{trusted} its hooks: they were written just now, by your command");
+        let shown = |file: &StarterFile| {
+            printer.paint(Tone::Plain, &file.path.shown().to_string()).to_string()
+        };
+        let [wrote, trusted, kept] =
+            ["wrote", "trusted", "kept"].map(|word| printer.paint(Tone::Good, word));
+        let mut out: String =
+            self.starter.files().map(|file| format!("{wrote} {}\n", shown(file))).collect();
+        let is_rules = self.starter.settings.is_none();
+        match (self.trusted && !self.user, is_rules) {
+            (false, _) => {}
+            (true, false) => {
+                out += &format!("{trusted} its hook: it was written just now, by your command\n");
+            }
+            (true, true) => {
+                out += &format!(
+                    "{kept} its rules: one that is taken out later holds until you agree with `hook trust`\n"
+                );
+            }
         }
-        out.push_str(&title("See what it does:"));
-        out.extend(TRY.map(|command| format!("  {command}\n")));
-        let trust = if self.user { "" } else { "  hook trust\n" };
-        out + &title("Make it yours:")
-            + &format!("  edit {script}\n{trust}")
-            + &title("Have an agent obey it:")
-            + "  hook connect --list\n"
+        let title = |title| format!("\n{}\n", printer.paint(Tone::Strong, title));
+        out += &title("See what it does:");
+        out.extend(TRY[..if is_rules { 3 } else { 2 }].iter().map(|line| format!("  {line}\n")));
+        let after_edit = match (is_rules, self.user) {
+            (true, _) => "  hook rules test\n",
+            (false, true) => "",
+            (false, false) => "  hook trust\n",
+        };
+        out += &title("Make it yours:");
+        out += &format!("  edit {}\n{after_edit}", shown(&self.starter.guard));
+        out + &title("Have an agent obey it:") + "  hook connect --list\n"
     }
 }

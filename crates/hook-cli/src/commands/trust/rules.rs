@@ -2,6 +2,7 @@
 //! agrees to that.
 
 use std::fs;
+use std::path::Path;
 
 use hook_json::text::one_line;
 use hook_rules::RuleFile;
@@ -10,69 +11,63 @@ use hook_settings::{
 };
 use hook_trust::{PackStore, TrustStore, verify_pack};
 
-use super::reviewed::ProjectHooks;
 use crate::commands::confirms;
 use crate::context::Context;
 use crate::error::{CommandError, Result};
 use crate::output::Printer;
 use crate::render::plural;
 
-/// Keeps the rules of projects, and asks about those that are gone or weaker. Returns `false` if the
-/// user did not agree.
-pub(super) async fn review(
+/// Keeps the rules of a project, and asks about those that are gone or weaker. Returns `false` if
+/// they could not be kept, or the user did not agree.
+pub(crate) async fn keep_rules(
     store: &TrustStore,
-    projects: &[ProjectHooks],
+    project: &Path,
     yes: bool,
     context: &Context,
     printer: &mut Printer,
 ) -> Result<bool> {
     let Some(packs) = PackStore::of_user() else { return Ok(true) };
-    let mut is_settled = true;
-    for ProjectHooks { directory: project, .. } in projects {
-        let settings = project.join(IN_PROJECT);
-        let folder = settings.with_file_name("rules");
-        let is_there = fs::symlink_metadata(&folder).is_ok();
-        let agreed = store.agreed_packs(project).unwrap_or_default().remove(PROJECT_RULES);
-        if agreed.is_none() && !is_there {
-            continue;
-        }
-        let before = agreed.as_ref().map(|agreed| Pack::new(PROJECT_RULES, agreed, Some(project)));
-        let is_known = before.as_ref().is_none_or(|before| verify_pack(before).is_ok());
-        let before = before.and_then(|before| load(&SettingsSource::of_pack(before)));
-        let now = load(&SettingsSource::optional(HookSource::Project, settings));
-        let now: Vec<&RuleFile> = rules_of(now.as_ref()).collect();
-        let mut lost: Vec<String> =
-            rules_of(before.as_ref()).flat_map(|file| file.lost_rules(&now)).collect();
-        if !is_known {
-            lost.push("all that you agreed to, whose copy is gone or changed".to_owned());
-        }
-        if !lost.is_empty() && !agrees(&lost, yes, context, printer).await? {
-            is_settled = false;
-            continue;
-        }
-        let kept = match is_there {
-            false => None,
-            true => match packs.keep_rules(project) {
-                Ok(kept) => Some(kept),
-                // Hooks can be trusted all the same, and what was agreed to holds.
-                Err(error) => {
-                    printer.problem(&CommandError::write("a copy of", &folder)(error).to_string());
-                    is_settled = false;
-                    continue;
-                }
-            },
-        };
-        if kept.as_ref().map(|kept| &kept.digest) == agreed.as_ref().map(|agreed| &agreed.digest) {
-            continue;
-        }
-        store.agree_to_packs(project, |packs| {
-            match &kept {
-                Some(kept) => packs.insert(PROJECT_RULES.to_owned(), kept.clone()),
-                None => packs.remove(PROJECT_RULES),
-            };
-        })?;
+    let settings = project.join(IN_PROJECT);
+    let folder = settings.with_file_name("rules");
+    let is_there = fs::symlink_metadata(&folder).is_ok();
+    let agreed = store.agreed_packs(project).unwrap_or_default().remove(PROJECT_RULES);
+    if agreed.is_none() && !is_there {
+        return Ok(true);
     }
-    Ok(is_settled)
+    let before = agreed.as_ref().map(|agreed| Pack::new(PROJECT_RULES, agreed, Some(project)));
+    let is_known = before.as_ref().is_none_or(|before| verify_pack(before).is_ok());
+    let before = before.and_then(|before| load(&SettingsSource::of_pack(before)));
+    let now = load(&SettingsSource::optional(HookSource::Project, settings));
+    let now: Vec<&RuleFile> = rules_of(now.as_ref()).collect();
+    let mut lost: Vec<String> =
+        rules_of(before.as_ref()).flat_map(|file| file.lost_rules(&now)).collect();
+    if !is_known {
+        lost.push("all that you agreed to, whose copy is gone or changed".to_owned());
+    }
+    if !lost.is_empty() && !agrees(&lost, yes, context, printer).await? {
+        return Ok(false);
+    }
+    let kept = match is_there {
+        false => None,
+        true => match packs.keep_rules(project) {
+            Ok(kept) => Some(kept),
+            // Hooks can be trusted all the same, and what was agreed to holds.
+            Err(error) => {
+                printer.problem(&CommandError::write("a copy of", &folder)(error).to_string());
+                return Ok(false);
+            }
+        },
+    };
+    if kept.as_ref().map(|kept| &kept.digest) == agreed.as_ref().map(|agreed| &agreed.digest) {
+        return Ok(true);
+    }
+    store.agree_to_packs(project, |packs| {
+        match &kept {
+            Some(kept) => packs.insert(PROJECT_RULES.to_owned(), kept.clone()),
+            None => packs.remove(PROJECT_RULES),
+        };
+    })?;
+    Ok(true)
 }
 
 fn rules_of(file: Option<&SettingsFile>) -> impl Iterator<Item = &RuleFile> {

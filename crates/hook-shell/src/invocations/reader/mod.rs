@@ -346,6 +346,12 @@ impl<'s> Reader<'s> {
         if text.len() > MAX_TEXT {
             return self.opaque("it is too long", range);
         }
+        if text.contains('\0') {
+            // A shell that reads its input passes over them; one that is started ends there.
+            self.opaque("it contains a NUL byte", self.shown(range.clone()));
+            let text = text.replace('\0', "");
+            return self.inside(range, |reader| reader.shell_text(&text, 0..text.len()));
+        }
         self.deeper(range, |reader| reader.script(&Script::parse(text), 0..text.len()));
     }
 
