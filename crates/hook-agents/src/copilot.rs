@@ -365,7 +365,7 @@ pub(super) static AGENT: Agent = Agent {
         sample_answer(
             "userPromptSubmitted",
             r#"{"handled":true,"responseContent":"not here"}"#,
-            "Copilot CLI's changelog: the model is not asked, from 1.0.78 on",
+            "seen, 1.0.102: the model is not asked, and the user sees the text",
         ),
         sample_answer(
             "agentStop",
@@ -572,9 +572,6 @@ pub(super) fn render(event: &AgentEvent, verdict: &Verdict<'_>) -> AgentResponse
     } else if is_named(event, PROMPT) && refuses {
         answer.insert("handled", RawJson::from_bool(true));
         put(&mut answer, "responseContent", Some(verdict.reason_or_default()));
-        // Read in its changelog, and not seen: the user learns of a refusal in any case.
-        let stderr = verdict.reason_or_default().to_owned();
-        return AgentResponse { stderr, ..AgentResponse::json(&answer) };
     } else if event.blocks && refuses && !verdict.stops() {
         put(&mut answer, "decision", Some("block"));
         put(&mut answer, "reason", Some(verdict.reason_or_default()));

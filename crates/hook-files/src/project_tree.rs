@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 use std::{fs, io};
 
 use super::plain_path::{absolute, resolved};
+use super::program::is_executable;
 use super::user_folders;
 
 /// The folders of projects, each from the outermost project or repository around it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProjectTree {
     /// Not of what is no project, or contains the user's home and so all of the user's files.
     roots: Vec<PathBuf>,
@@ -61,16 +62,18 @@ impl ProjectTree {
         let names: Vec<&str> = programs.collect();
         let programs = (&is_program, &*names);
         let is_link_inside = |path: &PathBuf| path.is_symlink() && self.contains(path);
-        let homes: Vec<PathBuf> = [user_home().map(Path::to_path_buf), user_folders::home()]
-            .into_iter()
-            .flatten()
-            .map(|home| resolved(&home))
-            .collect();
+        let homes = homes();
         let is_kept = |folder: &Path| {
             let real = resolved(folder);
-            let is_of_packages = |folder: &Path| folder.ends_with("node_modules/.bin");
             if is_of_packages(folder) || is_of_packages(&real) {
                 return false;
+            }
+            // Only managers of packages fill these, with thousands of programs.
+            if ["/bin", "/sbin", "/usr/bin", "/usr/sbin"]
+                .iter()
+                .any(|system| real == Path::new(system))
+            {
+                return true;
             }
             if is_in_any_project(&real, &homes) {
                 return possible_programs(folder, programs, |_| true).is_empty();
@@ -84,6 +87,22 @@ impl ProjectTree {
         (kept, removed)
     }
 
+    /// Returns the first program of that name in a list of folders that is in no project.
+    pub fn find_program(&self, list: &OsStr, name: &str) -> Option<PathBuf> {
+        let homes = homes();
+        let is_outside = |folder: &Path, program: &Path| {
+            let real = resolved(folder);
+            !self.contains(program)
+                && !is_of_packages(folder)
+                && !is_of_packages(&real)
+                && !is_in_any_project(&real, &homes)
+        };
+        std::env::split_paths(list).filter(|folder| folder.is_absolute()).find_map(|folder| {
+            let program = folder.join(name);
+            (is_executable(&program) && is_outside(&folder, &program)).then_some(program)
+        })
+    }
+
     fn split(&self, list: &OsStr, is_kept: impl Fn(&Path) -> bool) -> (OsString, Vec<PathBuf>) {
         let is_outside = |folder: &Path| folder.is_absolute() && !self.contains(folder);
         let (kept, removed): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -91,6 +110,16 @@ impl ProjectTree {
         // Joining split paths cannot fail.
         (std::env::join_paths(kept).unwrap_or_default(), removed)
     }
+}
+
+/// Returns the homes that the system and the environment name.
+fn homes() -> Vec<PathBuf> {
+    let homes = [user_home().map(Path::to_path_buf), user_folders::home()];
+    homes.into_iter().flatten().map(|home| resolved(&home)).collect()
+}
+
+fn is_of_packages(folder: &Path) -> bool {
+    folder.ends_with("node_modules/.bin")
 }
 
 /// Returns the paths of a folder at which one of these programs may be, if its entry is such. Listing the folder

@@ -1,6 +1,6 @@
 //! The runner, which starts hooks and owns their tasks and processes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
-use super::command::{CommandContext, HostEnvironment, RunnerError, Shell, ignores_child_signal};
+use super::command::{
+    CommandContext, HostEnvironment, RunnerError, SearchPaths, Shell, ignores_child_signal,
+};
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Slots};
 use super::factory::ExecutorFactory;
 use super::finish::{RunInput, Timing, finish};
@@ -37,7 +39,6 @@ use hook_protocol::event::input::HookInput;
 use hook_protocol::failure::HookFailure;
 use hook_settings::HooksConfig;
 use hook_shell::loaders::is_same_name;
-use hook_shell::{is_started_program, started_programs};
 
 /// Runs hooks, and owns every task and process that it starts.
 #[derive(Debug)]
@@ -61,6 +62,7 @@ pub struct Runner {
     background: CancellationToken,
     /// One handle per running background hook; its strong count is their number plus one.
     background_handles: Arc<()>,
+    search_paths: Arc<SearchPaths>,
     /// The number of background hooks that were ended.
     ended_in_background: AtomicUsize,
 }
@@ -74,14 +76,14 @@ impl Runner {
         if ignores_child_signal() {
             return Err(RunnerError::ChildSignalIgnored);
         }
-        let shell = Shell::find(Some(&path_of(&host)));
+        let shell = find_shell(&host);
         Ok(Self::with(shell, host))
     }
 
     /// Creates a runner in a process that is not fit to run hooks. It can still show which hooks
     /// would run.
     pub fn unfit(host: RunnerHost) -> Self {
-        let shell = Shell::find(Some(&path_of(&host)));
+        let shell = find_shell(&host);
         Self::with(shell, host)
     }
 
@@ -117,6 +119,7 @@ impl Runner {
             upstreams: None,
             background,
             background_handles: Arc::default(),
+            search_paths: Arc::default(),
             ended_in_background: AtomicUsize::new(0),
         }
     }
@@ -139,8 +142,9 @@ impl Runner {
         let environment = HostEnvironment::new(
             self.host.environment.iter().cloned(),
             &config.environment,
-            (project.to_path_buf(), &projects),
+            (project.to_path_buf(), projects),
             is_project,
+            Arc::clone(&self.search_paths),
         );
         let slots = match config.max_concurrent {
             0 => None,
@@ -320,15 +324,13 @@ impl Runner {
     }
 }
 
-/// Returns the host's `PATH` without the directories of projects.
-fn path_of(host: &RunnerHost) -> OsString {
+/// Returns the shell in the host's `PATH` that is in no project.
+fn find_shell(host: &RunnerHost) -> Shell {
     let path = host
         .environment
         .iter()
         .find(|(name, _)| name.to_str().is_some_and(|name| is_same_name(name, "PATH")));
     let path = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
     let others = host.workspace.iter().map(std::path::PathBuf::as_path);
-    ProjectTree::of_all(std::iter::once(&*host.project).chain(others))
-        .split_search_path(path, is_started_program, started_programs())
-        .0
+    Shell::find(&ProjectTree::of_all(std::iter::once(&*host.project).chain(others)), path)
 }

@@ -1,12 +1,15 @@
 //! The environment of a hook's process: shell, variables, directories (reference/answers.md).
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::direct::DirectCommand;
 use crate::nesting::MAX_DEPTH;
 use crate::session_env::SessionEnv;
+#[cfg(windows)]
 use hook_files::program::is_executable;
 use hook_files::project_tree::{ProjectTree, SYSTEM_PATH};
 use hook_protocol::event::input::EventInput;
@@ -28,10 +31,29 @@ pub(crate) struct RunVariables<'r> {
     pub(crate) session: (&'r SessionEnv, u8),
 }
 
-/// The engine's part of a hook's environment, computed once when settings are loaded.
-#[derive(Debug, Clone)]
+/// The `PATH` of hooks: the host's without folders in which a project could put programs. It is found out
+/// when a command first runs, since the folders list thousands of programs, and once for all settings.
+#[derive(Debug, Default)]
+pub(crate) struct SearchPaths(Mutex<HashMap<(ProjectTree, OsString), OsString>>);
+
+impl SearchPaths {
+    fn outside(&self, tree: &ProjectTree, path: &OsStr) -> OsString {
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = || tree.split_search_path(path, is_started_program, started_programs()).0;
+        found.entry((tree.clone(), path.to_owned())).or_insert_with(find).clone()
+    }
+}
+
+/// The engine's part of a hook's environment, computed once.
+#[derive(Debug)]
 pub(crate) struct HostEnvironment {
-    variables: Vec<(OsString, OsString)>,
+    /// The variables as they are inherited; their `PATH` may lead into a project.
+    inherited: Vec<(OsString, OsString)>,
+    /// `true` if a `PATH` is inherited as it is.
+    keeps_path: bool,
+    tree: ProjectTree,
+    search_paths: Arc<SearchPaths>,
+    variables: OnceLock<Vec<(OsString, OsString)>>,
     pub(crate) project: PathBuf,
     /// The nesting depth of this engine's hooks.
     pub(crate) depth: u32,
@@ -50,10 +72,12 @@ impl HostEnvironment {
     pub(crate) fn new(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         rules: &EnvironmentRules,
-        (project, tree): (PathBuf, &ProjectTree),
+        (project, tree): (PathBuf, ProjectTree),
         is_project: bool,
+        search_paths: Arc<SearchPaths>,
     ) -> Self {
         let (mut depth, mut outer_token, mut node_path) = (1, None, None);
+        let mut keeps_path = false;
         let mut kept = Vec::new();
         for (name, value) in variables {
             let text = name.to_string_lossy();
@@ -69,26 +93,48 @@ impl HostEnvironment {
             let (is_denied, is_dropped) =
                 (matches_any(&text, &rules.deny), is_not_inherited(&text));
             let is_allowed = matches_any(&text, &rules.allow);
+            keeps_path |= is_allowed && !is_project && is_same_name(&text, "PATH");
             if is_same_name(&text, "NODE_PATH") && (!is_denied || is_allowed) {
                 node_path = Some(tree.split_outside(&value).0);
             }
             if (is_denied && !is_allowed) || (is_dropped && (is_project || !is_allowed)) {
                 continue;
             }
-            let value = match is_same_name(&text, "PATH") && (is_project || !is_allowed) {
-                true => tree.split_search_path(&value, is_started_program, started_programs()).0,
-                false => value,
-            };
             kept.push((name, value));
         }
-        let is_path = |(name, value): &(OsString, OsString)| {
-            name.to_str().is_some_and(|name| is_same_name(name, "PATH")) && !value.is_empty()
-        };
-        if !cfg!(windows) && !kept.iter().any(is_path) {
-            // A shell of its own accord looks into the working directory, too.
-            kept.push(("PATH".into(), SYSTEM_PATH.into()));
+        let (inherited, variables) = (kept, OnceLock::new());
+        Self {
+            inherited,
+            keeps_path,
+            tree,
+            search_paths,
+            variables,
+            project,
+            depth,
+            outer_token,
+            node_path,
+            is_project,
         }
-        Self { variables: kept, project, depth, outer_token, node_path, is_project }
+    }
+
+    /// Returns the host's variables.
+    pub(crate) fn host(&self) -> &[(OsString, OsString)] {
+        self.variables.get_or_init(|| {
+            let mut variables = self.inherited.clone();
+            let is_path = |name: &OsStr| name.to_str().is_some_and(|it| is_same_name(it, "PATH"));
+            for (_, path) in variables.iter_mut().filter(|(name, _)| is_path(name)) {
+                if !self.keeps_path {
+                    *path = self.search_paths.outside(&self.tree, path);
+                }
+            }
+            if !cfg!(windows)
+                && !variables.iter().any(|(name, path)| is_path(name) && !path.is_empty())
+            {
+                // A shell of its own accord looks into the working directory, too.
+                variables.push(("PATH".into(), SYSTEM_PATH.into()));
+            }
+            variables
+        })
     }
 
     /// Returns the hook's own variables that are allowed: a project's may not load programs.
@@ -103,7 +149,7 @@ impl HostEnvironment {
         &'a self,
         hook: &'a [(String, String)],
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
-        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let host = self.host().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
 
@@ -118,11 +164,6 @@ impl HostEnvironment {
         direct.process(&self.project, self.constant(env))
     }
 
-    /// Returns the host's variables.
-    pub(crate) fn host(&self) -> &[(OsString, OsString)] {
-        &self.variables
-    }
-
     /// Returns all variables of a foreign hook: its own, and the host's except those that would
     /// make it believe it runs in another agent.
     pub(crate) fn foreign_variables<'a>(
@@ -130,7 +171,7 @@ impl HostEnvironment {
         launch: &'a Launch,
         run: &'a RunVariables<'a>,
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
-        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let host = self.host().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         let host = host
             .filter(|(name, _)| !launch.removed_variables.iter().any(|removed| name == removed));
         let (env, rank) = run.session;
@@ -152,7 +193,7 @@ impl HostEnvironment {
     ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
         let project = PROJECT_DIRECTORY.map(|name| (name, self.project.as_os_str()));
         let run = [(DEPTH, OsStr::new(run.depth)), (RUN_TOKEN, OsStr::new(run.token))];
-        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let host = self.host().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         host.chain(project.into_iter().chain(run).map(|(name, value)| (OsStr::new(name), value)))
             .chain(hook.iter().map(|(name, value)| (OsStr::new(name), OsStr::new(value))))
     }
@@ -173,7 +214,7 @@ impl HostEnvironment {
             (DEPTH, OsStr::new(run.depth)),
             (RUN_TOKEN, OsStr::new(run.token)),
         ];
-        let host = self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let host = self.host().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         let (env, rank) = run.session;
         let session = env.of_rank(rank).map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
         host.chain(session)
@@ -225,8 +266,8 @@ pub(crate) struct Shell {
 impl Shell {
     /// Finds the shell in the host's PATH. One that is missing fails those hooks that want it: others
     /// need no shell.
-    pub(crate) fn find(path: Option<&OsStr>) -> Self {
-        let bash = in_path(path, "bash").unwrap_or_else(|| PathBuf::from("/bin/bash"));
+    pub(crate) fn find(tree: &ProjectTree, path: &OsStr) -> Self {
+        let bash = find_program(tree, path, "bash").unwrap_or_else(|| PathBuf::from("/bin/bash"));
         // Some builds of bash read the user's startup files for commands that arrive over ssh.
         Self { program: bash.clone(), arguments: &["--norc", "-c"], bash }
     }
@@ -241,12 +282,13 @@ impl Shell {
 impl Shell {
     /// Finds PowerShell in the host's PATH, or where Windows has it, and the bash of Git. One that
     /// is missing fails those hooks that want it: others need no shell.
-    pub(crate) fn find(path: Option<&OsStr>) -> Self {
-        let found = ["pwsh.exe", "powershell.exe"].iter().find_map(|name| in_path(path, name));
+    pub(crate) fn find(tree: &ProjectTree, path: &OsStr) -> Self {
+        let found =
+            ["pwsh.exe", "powershell.exe"].iter().find_map(|name| find_program(tree, path, name));
         Self {
             program: found.unwrap_or_else(powershell),
             arguments: &["-NoProfile", "-NonInteractive", "-Command"],
-            bash: git_bash(path),
+            bash: git_bash(tree, path),
         }
     }
 
@@ -268,9 +310,9 @@ fn powershell() -> PathBuf {
 /// Returns the bash of Git for Windows: beside the `git` in PATH, else where its installer puts it.
 /// That in System32 is of another system, which has other paths.
 #[cfg(windows)]
-fn git_bash(path: Option<&OsStr>) -> PathBuf {
-    let beside =
-        in_path(path, "git.exe").and_then(|git| Some(git.ancestors().nth(2)?.to_path_buf()));
+fn git_bash(tree: &ProjectTree, path: &OsStr) -> PathBuf {
+    let beside = find_program(tree, path, "git.exe")
+        .and_then(|git| Some(git.ancestors().nth(2)?.to_path_buf()));
     let installed =
         std::env::var_os("ProgramFiles").map(|folder| PathBuf::from(folder).join("Git"));
     let installed = installed.unwrap_or_else(|| PathBuf::from(r"C:\Program Files\Git"));
@@ -279,14 +321,9 @@ fn git_bash(path: Option<&OsStr>) -> PathBuf {
     candidates.filter(|bash| is_executable(bash)).next().unwrap_or(default)
 }
 
-fn in_path(path: Option<&OsStr>, file: &str) -> Option<PathBuf> {
-    const USUAL: &[&str] =
-        if cfg!(windows) { &[] } else { &["/bin", "/usr/bin", "/usr/local/bin"] };
-    std::env::split_paths(path.unwrap_or_default())
-        .chain(USUAL.iter().map(PathBuf::from))
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(file))
-        .find(|candidate| is_executable(candidate))
+/// Returns a program of the host's PATH, or of where it usually is.
+fn find_program(tree: &ProjectTree, path: &OsStr, file: &str) -> Option<PathBuf> {
+    tree.find_program(path, file).or_else(|| tree.find_program(SYSTEM_PATH.as_ref(), file))
 }
 
 #[cfg(test)]
@@ -305,10 +342,10 @@ mod tests {
             "ENVIRONMENT",
         ];
         let variables = names.map(|name| (OsString::from(name), OsString::from("/bin")));
-        let project = (PathBuf::from("/nowhere"), &ProjectTree::of_all([]));
-        HostEnvironment::new(variables, rules, project, of_project)
-            .variables
-            .into_iter()
+        let project = (PathBuf::from("/nowhere"), ProjectTree::of_all([]));
+        HostEnvironment::new(variables, rules, project, of_project, Arc::default())
+            .host()
+            .iter()
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect()
     }
@@ -339,6 +376,8 @@ mod tests {
 
     #[test]
     fn a_shell_that_is_not_in_path_is_looked_for_in_the_usual_places() {
-        assert!(Shell::find(Some(OsStr::new("/nowhere"))).program.is_absolute());
+        assert!(
+            Shell::find(&ProjectTree::of_all([]), OsStr::new("/nowhere")).program.is_absolute()
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt;
 
@@ -62,8 +62,10 @@ struct Program {
     /// The shell's argument: the command with its project directory quoted. For a foreign hook,
     /// everything that decides what it runs.
     script: String,
-    /// The direct start of a command that needs no shell.
-    direct: Option<DirectCommand>,
+    /// The direct start of a command that needs no shell, looked up when it first runs.
+    direct: OnceLock<Option<DirectCommand>>,
+    /// The text that is run.
+    text: String,
     env: Vec<(String, String)>,
     /// The engine's variables for a trusted hook, beside the hook's own.
     extra_variables: Vec<(OsString, OsString)>,
@@ -85,12 +87,12 @@ impl CommandExecutor {
         let script = format!("{}{}", foreign.command.spec(), root.unwrap_or_default());
         let env = foreign.variables.clone();
         let foreign = Some(foreign);
-        let direct = None;
         Self {
             program: Arc::new(Program {
                 command,
                 script,
-                direct,
+                direct: OnceLock::from(None),
+                text: String::new(),
                 env,
                 extra_variables,
                 foreign,
@@ -106,15 +108,14 @@ impl CommandExecutor {
         env: Vec<(String, String)>,
         context: Arc<CommandContext>,
     ) -> Self {
-        let environment = &context.environment;
-        let direct = DirectCommand::new(&text, &environment.project, environment.constant(&env));
         let script = context.shell.script(&text);
         let foreign = None;
         Self {
             program: Arc::new(Program {
                 command,
                 script,
-                direct,
+                direct: OnceLock::new(),
+                text,
                 env,
                 extra_variables,
                 foreign,
@@ -142,7 +143,7 @@ impl HookExecutor for CommandExecutor {
     }
 
     fn start(&self) -> HookStart<'_> {
-        match &self.program.direct {
+        match self.program.direct() {
             Some(_) => HookStart::Direct,
             None => HookStart::Shell(&self.program.context.shell.program),
         }
@@ -252,6 +253,15 @@ impl Program {
         Run { answer, process }
     }
 
+    /// Returns the direct start of a command that needs no shell.
+    fn direct(&self) -> Option<&DirectCommand> {
+        let find = || {
+            let environment = &self.context.environment;
+            DirectCommand::new(&self.text, &environment.project, environment.constant(&self.env))
+        };
+        self.direct.get_or_init(find).as_ref()
+    }
+
     /// Creates the agent's file for a foreign hook's variables, unless the host has one.
     fn env_file(&self, warnings: &mut Vec<String>) -> Option<EnvFile> {
         let foreign = self.foreign.as_deref()?;
@@ -329,7 +339,7 @@ impl Program {
         let extra = || self.extra_variables.iter().filter(|(name, _)| !is_own(name));
         let extra = || extra().map(|(name, value)| (&**name, &**value));
         let variables = || environment.variables(&call.input, &run, &self.env).chain(extra());
-        let direct = self.direct.as_ref().and_then(|direct| direct.process(directory, variables()));
+        let direct = self.direct().and_then(|direct| direct.process(directory, variables()));
         match direct.map(ProcessTree::spawn) {
             Some(Ok(tree)) => return Ok(tree),
             // The program itself is not at fault; it may even have been started.
