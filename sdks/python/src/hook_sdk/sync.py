@@ -28,15 +28,8 @@ from .errors import HookClosedError
 from .events import CustomEvent
 from .model_calls import Sdk
 from .outcome import Outcome
-from .outcomes import (
-    Chunk,
-    ModelOutcome,
-    SessionInfo,
-    ToolCall,
-    ToolOutcome,
-    Whole,
-)
-from .tool_calls import current_session, unasked_tool
+from .outcomes import Chunk, ModelOutcome, SessionInfo, ToolCall, ToolOutcome, Whole
+from .tool_calls import current_session, in_force, unasked_tool
 from .turns import Session, Turn, in_turn
 from .waiting import settle
 
@@ -327,11 +320,8 @@ def agent_turn(
     """A turn of an agent; see `hook_sdk.agent`."""
     turn = SyncTurn(client, prompt, session)
     turn.caller.wait(lambda: turn.begin(more))
-    token = in_turn.set(True)
-    try:
+    with in_force(in_turn, True):
         yield turn
-    finally:
-        in_turn.reset(token)
     turn.caller.wait(turn.close)
 
 
@@ -351,11 +341,10 @@ def session(
     info = SessionInfo(session_id, cwd, transcript_path, max_continuations)
     begun = SyncSession(Caller(client), Session(client.inner, info))
     begun.caller.wait(lambda: begun.inner.begin(source=source, **more))
-    token = current_session.set(info)
     try:
-        yield begun
+        with in_force(current_session, info):
+            yield begun
     finally:
-        current_session.reset(token)
         begun.caller.wait(begun.inner.close)
 
 
