@@ -16,6 +16,7 @@ from test_shared_server import fires, guard, project as project, served
 
 from hook_sdk import HookClient, sync
 from hook_sdk.agent import Blocked, Ran, ToolCall, ToolOutcome, execute_tool
+from hook_sdk.integrations._loops import Here
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -138,3 +139,29 @@ def test_a_forked_process_asks_with_an_engine_of_its_own(tmp_path: Path) -> None
     assert process.exitcode == 0 and process.pid != os.getpid()
     assert isinstance(blocking(client, "refused"), Blocked)
     client.close()
+
+
+def test_a_client_ends_where_the_loop_of_an_agent_stands_still(tmp_path: Path) -> None:
+    client, loop = sync.HookClient(command=command(tmp_path)), asyncio.new_event_loop()
+    left: list[asyncio.Task[ToolOutcome]] = []
+
+    async def agent() -> None:
+        here, begun = Here(), asyncio.Event()
+
+        async def tool() -> None:
+            begun.set()
+            await asyncio.sleep(3600)
+
+        asked = execute_tool(client.inner, ToolCall("plain", {}), lambda _: here.run(tool))
+        left.append(asyncio.ensure_future(here.there(client, asked)))
+        await begun.wait()
+
+    loop.run_until_complete(agent())
+    client.close()
+    assert client.thread is not None and not client.thread.is_alive()
+    outcome = loop.run_until_complete(asyncio.wait_for(left[0], 20))
+    assert isinstance(outcome, Blocked) and outcome.started and "closed" in outcome.reason
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
