@@ -91,6 +91,24 @@ def test_a_model_is_read_on_the_thread_that_asks(tmp_path: Path) -> None:
     assert isinstance(outcome, Called) and seen == ["my key is [redacted]"]
 
 
+def test_a_model_call_that_is_left_closes_its_stream_on_the_same_thread(tmp_path: Path) -> None:
+    closed: list[int] = []
+
+    def endless() -> Iterator[dict[str, Any]]:
+        try:
+            while True:
+                yield {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+        finally:
+            closed.append(threading.get_ident())
+
+    stream = endless()  # Which is not the last one that holds it.
+    with client_of(tmp_path, {}) as client:
+        with call_model(client, "openai-chat", {"messages": []}, lambda _: stream) as answer:
+            assert isinstance(next(answer), Chunk)
+        assert closed == [threading.get_ident()]
+        assert isinstance(answer.finish(), Interrupted)
+
+
 def test_turns_and_sessions(tmp_path: Path) -> None:
     log = tmp_path / "log"
     command = f"cat >> {log}; echo >> {log}"

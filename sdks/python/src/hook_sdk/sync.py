@@ -288,8 +288,12 @@ def call_model(
         return answer if isinstance(answer, Mapping) else stream(answer)
 
     async def stream(answer: Iterator[Mapping[str, Any]]) -> AsyncIterator[Mapping[str, Any]]:
-        while (chunk := await caller.run(next, answer, _END)) is not _END:
-            yield chunk
+        try:
+            while (chunk := await caller.run(next, answer, _END)) is not _END:
+                yield chunk
+        finally:
+            if close := getattr(answer, "close", None):
+                await caller.run(close)
 
     more.update(chunks=chunks, session=session, deadline_ms=deadline_ms)
     return ModelCall(caller, agent.call_model(client.inner, sdk, request, on_the_reader, **more))

@@ -134,11 +134,8 @@ def _outcome(result: dict[str, Any], value: object, sent: ToolResult | None) -> 
     """Reads the result. Raises HookProtocolError for one that has no known outcome."""
     for_model = ToolResult.of_wire(result.get("result"))
     outcome, reason = result.get("outcome"), str(result.get("reason") or "")
-    common: dict[str, Any] = {
-        "result": for_model,
-        "started": result.get("ran") is True,
-        **advice(result),
-    }
+    started = result.get("ran") is True
+    common: dict[str, Any] = {"result": for_model, "started": started, **advice(result)}
     if outcome == "ran":
         return Ran(value=value, is_changed=for_model != sent, **common)
     if outcome == "blocked":
