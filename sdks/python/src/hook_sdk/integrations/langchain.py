@@ -82,7 +82,7 @@ class _State(AgentState[Any]):
 
 
 class RunStopped(HookStopped, GraphBubbleUp):
-    """Hooks stop the agent. For the library it is control flow, which no other middleware handles."""
+    """Hooks stop the agent: control flow of the library, which no other middleware handles."""
 
 
 class HookMiddleware(AgentMiddleware[Any, Any, Any]):
