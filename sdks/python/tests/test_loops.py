@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from engine import BINARY, needs_engine, settings
+from scripted import LIMIT_SECONDS
 from test_shared_server import fires, guard, project as project, served
 
 from hook_sdk import HookClient, sync
@@ -107,7 +108,7 @@ def test_registered_hooks_go_on_in_another_event_loop(project: Path) -> None:
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
     try:
-        assert serving.wait(20)
+        assert serving.wait(LIMIT_SECONDS)
         asyncio.run(first())
         asyncio.run(second())
     finally:
@@ -134,7 +135,7 @@ def test_a_forked_process_asks_with_an_engine_of_its_own(tmp_path: Path) -> None
 
     process = forking.Process(target=child, daemon=True)
     process.start()
-    assert told.get(timeout=60) == ["Ran", "Blocked"]
+    assert told.get(timeout=LIMIT_SECONDS) == ["Ran", "Blocked"]
     process.join()
     assert process.exitcode == 0 and process.pid != os.getpid()
     assert isinstance(blocking(client, "refused"), Blocked)
@@ -159,7 +160,7 @@ def test_a_client_ends_where_the_loop_of_an_agent_stands_still(tmp_path: Path) -
     loop.run_until_complete(agent())
     client.close()
     assert client.thread is not None and not client.thread.is_alive()
-    outcome = loop.run_until_complete(asyncio.wait_for(left[0], 20))
+    outcome = loop.run_until_complete(asyncio.wait_for(left[0], LIMIT_SECONDS))
     assert isinstance(outcome, Blocked) and outcome.started and "closed" in outcome.reason
     for task in asyncio.all_tasks(loop):
         task.cancel()

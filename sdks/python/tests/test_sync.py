@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from engine import BINARY, needs_engine, settings
+from scripted import LIMIT_SECONDS
 from test_agent_engine import FORBIDDEN, REDACTS, SECRET
 
 from hook_sdk import HookClient as AsyncClient, HookClosedError, agent
@@ -186,7 +187,7 @@ def test_an_interrupt_ends_the_call(tmp_path: Path) -> None:
     )
     assert program.stdout is not None and program.stdout.readline() == "runs\n"
     program.send_signal(signal.SIGINT)
-    assert program.communicate(timeout=20)[0] == "interrupted\n"
+    assert program.communicate(timeout=LIMIT_SECONDS)[0] == "interrupted\n"
     assert program.returncode == 0
 
 
