@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,9 @@ def test_no_other_middleware_goes_on_after_a_stop(tmp_path: Path, kind: str, how
     assert ran == [] and len(told.read_text()) == 1
 
 
-def test_a_cancelled_run_ends_when_its_tool_has_ended(tmp_path: Path) -> None:
+def test_a_cancelled_run_ends_when_its_tool_has_ended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def cancels() -> None:
         begun, done = asyncio.Event(), list[str]()
 
@@ -210,6 +213,7 @@ def test_a_cancelled_run_ends_when_its_tool_has_ended(tmp_path: Path) -> None:
                 for _ in range(100):
                     await asyncio.sleep(0)
                 done.append("rolled back")
+                raise OSError("in its cleanup")
             return path
 
         made = create_agent(
@@ -223,6 +227,8 @@ def test_a_cancelled_run_ends_when_its_tool_has_ended(tmp_path: Path) -> None:
 
     with hooked_sync(tmp_path, {}) as client:
         asyncio.run(cancels())
+    gc.collect()
+    assert caplog.text == ""
 
 
 class Form(BaseModel):

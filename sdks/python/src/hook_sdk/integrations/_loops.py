@@ -66,7 +66,8 @@ async def _on(
         tasks.append(loop.create_task(work))
         tasks[0].add_done_callback(tell)
 
-    def tell(_: object) -> None:
+    def tell(task: asyncio.Task[Result]) -> None:
+        _ = task.cancelled() or task.exception()  # It is known, whoever looks at it.
         with contextlib.suppress(RuntimeError):  # Nobody is left who waits.
             here.call_soon_threadsafe(settle, ended)
 
