@@ -29,7 +29,7 @@ from hook_sdk.agent import (
     SessionInfo,
     ToolCall,
 )
-from hook_sdk.sync import HookClient, agent_turn, call_model, execute_tool, session
+from hook_sdk.sync import Caller, HookClient, agent_turn, call_model, execute_tool, session
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -178,6 +178,24 @@ with HookClient(command=sys.argv[1:]) as client:
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """
+
+
+def test_a_call_in_the_last_moment_of_a_client_has_an_end(tmp_path: Path) -> None:
+    client = client_of(tmp_path, {})
+    caller, loop = Caller(client), client.loop()
+    close, calling = loop.close, list[Any]()
+
+    def closing() -> None:
+        calling.append(pool.submit(caller.wait, client.inner.list_hooks))
+        while not calling[0].done() and not loop._ready:  # type: ignore[attr-defined]
+            pass
+        close()
+
+    loop.close = closing  # type: ignore[method-assign]
+    with ThreadPoolExecutor(1) as pool:
+        client.close()
+        with pytest.raises(HookClosedError):
+            calling[0].result(LIMIT_SECONDS)
 
 
 def test_an_interrupt_ends_the_call(tmp_path: Path) -> None:

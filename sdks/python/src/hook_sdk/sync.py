@@ -122,6 +122,13 @@ class HookClient:
                 self.thread.start()
             return self._loop
 
+    def begin(self, start: Callable[[], None], context: contextvars.Context) -> None:
+        """Has the client's thread call something, unless it is about to end, and never would."""
+        with self._lock:
+            if self._is_closed or self._loop is None:
+                raise HookClosedError("the client was closed")
+            self._loop.call_soon_threadsafe(start, context=context)
+
     def _leave_parent(self) -> None:
         """Leaves thread and lock to the process from which this one was forked."""
         if self._process != os.getpid():
@@ -155,7 +162,7 @@ class Caller:
     """A thread that waits for the client's, and meanwhile runs what is to run on it."""
 
     def __init__(self, of: HookClient) -> None:
-        self._loop, self._thread = of.loop(), of.thread
+        self._of, self._loop, self._thread = of, of.loop(), of.thread
         self._work: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
 
     def wait(self, make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
@@ -169,10 +176,7 @@ class Caller:
             task.add_done_callback(lambda _: self._work.put(lambda: True))
 
         # In the caller's context: `session` is in force there.
-        try:
-            self._loop.call_soon_threadsafe(start, context=contextvars.copy_context())
-        except RuntimeError:
-            raise HookClosedError("the client was closed") from None
+        self._of.begin(start, contextvars.copy_context())
         interrupt: BaseException | None = None
         while True:
             try:
