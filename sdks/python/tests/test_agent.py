@@ -49,6 +49,13 @@ def host_call(
     peer.say({**call, "method": method, "params": params})
 
 
+async def seen(peer: Peer) -> None:
+    """Waits until the client has taken all that was said before."""
+    peer.say({"type": "hook-host-call", "hostCallId": "seen", "method": "none", "params": {}})
+    while (await peer.hear("hook-host-result"))["hostCallId"] != "seen":
+        pass
+
+
 @run_async
 async def test_a_tool_runs_with_the_arguments_that_the_server_names() -> None:
     async with scripted() as (client, server, problems):
@@ -245,6 +252,43 @@ async def test_a_cancelled_task_ends_its_trigger_in_each_state(state: str) -> No
                 assert answer["error"]["code"] == "cancelled"
             assert answer["error"]["code"] == "unsupported"
         assert not problems
+
+
+@pytest.mark.parametrize("how", ["cancelled", "lost"])
+@run_async
+async def test_a_tool_that_ends_is_not_cancelled_again(how: str) -> None:
+    """Else what it does at its end would be cut short."""
+    async with scripted() as (client, server, _):
+        begun, ending, may_end = (asyncio.Event() for _ in range(3))
+        done: list[str] = []
+
+        async def run(_: dict[str, Any]) -> object:
+            begun.set()
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                ending.set()
+                await may_end.wait()
+                done.append("rolled back")
+
+        asked = asyncio.ensure_future(execute_tool(client, CALL, run))
+        peer = await server.peer()
+        trigger = await peer.hear("hook-trigger")
+        host_call(peer, trigger, "tool.run", {"tool_input": {}})
+        await begun.wait()
+        if how == "lost":
+            peer.close()
+            await ending.wait()
+            await server.peer()
+        else:
+            asked.cancel()
+            await peer.hear("hook-trigger-cancel")
+            peer.say({"type": "hook-host-call-cancelled", "hostCallId": "1"})
+            await seen(peer)
+        assert not asked.done()
+        may_end.set()
+        await asyncio.wait((asked,))
+        assert done == ["rolled back"] and asked.cancelled() == (how == "cancelled")
 
 
 @run_async
@@ -451,8 +495,10 @@ async def test_a_model_call_that_ends_early_closes_the_stream(end: str) -> None:
             async with call_model(client, "stable", REQUEST, endless) as answer:
                 async for _ in answer:
                     if end == "left":
-                        return None
-                return await answer.finish()
+                        break
+                else:
+                    return await answer.finish()
+            return await answer.finish()
 
         reading = asyncio.ensure_future(reads())
         peer = await server.peer()
@@ -469,6 +515,9 @@ async def test_a_model_call_that_ends_early_closes_the_stream(end: str) -> None:
                 reading.cancel()
             await asyncio.wait((reading,))
             await peer.hear("hook-trigger-cancel")
+            if end == "left":
+                assert reading.result() == Interrupted(result=None, started=True)
+            assert reading.cancelled() == (end == "cancelled")
         assert closed.is_set()
 
 
@@ -567,6 +616,32 @@ async def test_the_triggers_of_a_session_name_it() -> None:
             result(peer, trigger, answer)
         begun, _ = await working
         assert begun.start.for_model == "context" and begun.end is not None
+
+
+@run_async
+async def test_what_begins_in_one_task_may_end_in_another() -> None:
+    """As it does in a generator that a web server reads, and closes."""
+    async with scripted() as (client, server, _):
+
+        async def parts() -> AsyncIterator[str]:
+            async with session(client), agent_turn(client, "hi") as turn:
+                yield "part"
+                turn.answer = "done"
+
+        async def answers() -> list[str]:
+            peer, heard = await server.peer(), []
+            while heard[-1:] != ["session-end"]:
+                trigger = await peer.hear("hook-trigger")
+                heard.append(trigger["trigger"])
+                ends = {"prompt": {"outcome": "proceed"}, "turn-end": {"outcome": "done"}}
+                result(peer, trigger, ends.get(heard[-1], {}))
+            return heard
+
+        answering = asyncio.ensure_future(answers())
+        reading = parts()
+        assert await asyncio.create_task(anext(reading)) == "part"
+        assert await asyncio.create_task(anext(reading, "over")) == "over"
+        assert await answering == ["session-start", "prompt", "turn-end", "session-end"]
 
 
 @run_async

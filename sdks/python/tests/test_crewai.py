@@ -23,7 +23,7 @@ from integration_hooks import (
     hooked_sync,
     says,
 )
-from scripted import run_async
+from scripted import LIMIT_SECONDS, run_async
 
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", CREWAI_TRACING_ENABLED="false")
 pytest.importorskip("crewai", reason="SKIPPED: crewai is not installed")
@@ -324,7 +324,7 @@ def test_a_stop_ends_the_run_whose_tool_it_is(
                 goes_on.set()
                 return "done"
             if who == "other":
-                stopped.wait(20)
+                stopped.wait(LIMIT_SECONDS)
                 return call("plain")
             return call("stopped")
 
@@ -338,7 +338,7 @@ def test_a_stop_ends_the_run_whose_tool_it_is(
         result = tool(hooks, context, *given)
         if context.tool_name == "stopped":  # The other one's next call of the model is before.
             stopped.set()
-            goes_on.wait(20)
+            goes_on.wait(LIMIT_SECONDS)
         return result
 
     tool = _Hooks.tool

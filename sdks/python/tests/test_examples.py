@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from engine import EXAMPLES, SHELL, listening, needs_engine, tool
-from scripted import run_async
+from scripted import LIMIT_SECONDS, run_async
 from test_worker import Child
 
 from hook_sdk import A3sClient
@@ -178,7 +178,7 @@ async def test_generation_metrics_are_sent(tmp_path: Path) -> None:
             await example.registered()
             assert (await example.agent.fire("AfterModel", generated(7))).proceeds
             # Nothing waits for the hook, but this.
-            assert await asyncio.to_thread(is_posted.wait, 20)
+            assert await asyncio.to_thread(is_posted.wait, LIMIT_SECONDS)
         metrics.shutdown()
     usage = {"prompt_tokens": 2, "completion_tokens": 5, "total_tokens": 7}
     assert [json.loads(it) for it in posted] == [{"session": "s-1", "usage": usage}]

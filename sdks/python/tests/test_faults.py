@@ -17,6 +17,7 @@ from hook_sdk import (
     HookConnectionError,
     HookProtocolError,
     HookResponse,
+    RegistrationError,
     ValueNotSendable,
     lines,
 )
@@ -228,6 +229,43 @@ async def test_no_server_is_an_error_and_not_a_wait() -> None:
             with pytest.raises(HookConnectionError, match="/no/such/socket"):
                 await asking
         assert len(problems) == 1  # The same is said once.
+
+
+@run_async
+async def test_whatever_fails_about_connecting_is_an_error_and_not_a_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private: None
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    problems: list[str] = []
+    async with A3sClient(on_problem=problems.append) as client:
+        for _ in range(2):
+            outcome = await execute_tool(client, ToolCall("shell", {}), lambda _: "x")
+            assert isinstance(outcome, Blocked) and "no way to a hook server" in outcome.reason
+    assert len(problems) == 1
+
+
+@run_async
+async def test_a_callback_that_raises_ends_no_connection() -> None:
+    def raises(_: object) -> None:
+        raise RuntimeError("mine")
+
+    async with scripted(on_registration_error=raises) as (client, server, problems):
+        client.register_hook("PreToolUse", print, config={"fail_behavior": "block"})
+        connecting = asyncio.ensure_future(client.connect())
+        peer = await server.peer()
+        hook_id = (await peer.hear("hook-register"))["hookId"]
+        peer.say({"type": "hook-error", "request": "hook-register", "hookId": hook_id})
+        await connecting
+        with pytest.raises(RegistrationError):
+            await client.serve_forever()
+        firing = asyncio.ensure_future(client.fire("SessionEnd", {}))
+        number = (await peer.hear("hook-execution-request"))["correlationId"]
+        peer.say(response(number))
+        assert (await firing).decision == "block"
+        assert problems == ["a callback failed: RuntimeError('mine')"]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from google.adk.agents import LiveRequestQueue, LlmAgent, RunConfig
 from google.adk.agents.run_config import StreamingMode
 from google.adk.apps.app import App, EventsCompactionConfig
 from google.adk.apps.llm_event_summarizer import LlmEventSummarizer
+from google.adk.code_executors import BuiltInCodeExecutor, UnsafeLocalCodeExecutor
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import LongRunningFunctionTool
@@ -54,6 +55,13 @@ class Scripted(BaseLlm):
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         given.append([it.model_dump(exclude_none=True) for it in llm_request.contents])
         yield LlmResponse(content=types.Content(role="model", parts=[self.answers.pop(0)]))
+
+
+class BuiltIn(BuiltInCodeExecutor):
+    """One whose code the model's provider runs, whatever the model."""
+
+    def process_llm_request(self, llm_request: Any) -> None:
+        pass
 
 
 def named(name: str) -> Any:
@@ -430,6 +438,19 @@ async def test_a_live_session_is_refused(tmp_path: Path) -> None:
             ):
                 pass
     assert connected == []
+
+
+@run_async
+async def test_code_of_the_model_that_hooks_cannot_see_is_not_run(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    code = types.Part(text=f"```python\nopen({str(made)!r}, 'w')\n```")
+    options = {"code_executor": UnsafeLocalCodeExecutor()}
+    async with hooked(tmp_path, {}) as client:
+        with pytest.raises(Exception, match="the code of the model that UnsafeLocal"):
+            await run(client, "plain", "hi", code, DONE, agent_options=options)
+        assert not made.exists() and given == []
+        await run(client, "plain", "hi", DONE, agent_options={"code_executor": BuiltIn()})
+        assert len(given) == 1
 
 
 @run_async

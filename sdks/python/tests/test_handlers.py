@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from scripted import Peer, run_async, scripted
+from scripted import LIMIT_SECONDS, Peer, run_async, scripted
 
 from hook_sdk import A3sClient, HookResponse, calls
 
@@ -189,7 +189,7 @@ async def test_plain_handlers_run_at_once_up_to_a_bound_and_do_not_block_the_loo
 
         def handler(_: object) -> None:
             threads.add(threading.get_ident())
-            together.wait(10)
+            together.wait(LIMIT_SECONDS)
 
         peer = await one_hook(client, server, handler)
         for number in range(6):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,13 @@ from integration_hooks import (
 pytest.importorskip("langchain", reason="SKIPPED: langchain is not installed")
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
+from langchain.agents.middleware import (
+    ModelFallbackMiddleware,
+    ModelRetryMiddleware,
+    SummarizationMiddleware,
+    ToolErrorMiddleware,
+    ToolRetryMiddleware,
+)
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import BaseChatModel
@@ -35,6 +42,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.tools import tool as make_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
+from pydantic import BaseModel
 
 from hook_sdk import HookStopped
 from hook_sdk.integrations.langchain import HookMiddleware
@@ -162,6 +170,94 @@ def test_a_tool_that_hooks_stop_ends_the_run(tmp_path: Path, how: str) -> None:
     with hooked_sync(tmp_path) as client, pytest.raises(HookStopped, match="enough"):
         asks(agent(client, "stopped", call("stopped")), "hi", how)
     assert ran == []
+
+
+STOP = {"continue": False, "stopReason": "enough"}
+
+
+@both
+@pytest.mark.parametrize("kind", ["ToolErrors", "ToolRetry", "ModelRetry", "ModelFallback"])
+def test_no_other_middleware_goes_on_after_a_stop(tmp_path: Path, kind: str, how: str) -> None:
+    given.clear()
+    ran.clear()
+    others: dict[str, Any] = {
+        "ToolErrors": lambda: ToolErrorMiddleware(on_error=lambda error, _: str(error)),
+        "ToolRetry": lambda: ToolRetryMiddleware(max_retries=1, initial_delay=0),
+        "ModelRetry": lambda: ModelRetryMiddleware(max_retries=1, initial_delay=0),
+        "ModelFallback": lambda: ModelFallbackMiddleware(Scripted(answers=[AIMessage("other")])),
+    }
+    event = "BeforeTool" if kind.startswith("Tool") else "BeforeModel"
+    told = tmp_path / "told"
+    counted = {"hooks": [{"type": "command", "command": f"echo >> {told}"}]}
+    with hooked_sync(tmp_path, {event: [counted, group("", STOP)]}) as client:
+        model = Scripted(answers=[call("plain"), AIMessage("done")])
+        middleware = [others[kind](), HookMiddleware(client)]
+        with pytest.raises(HookStopped, match="enough"):
+            asks(create_agent(model, [tool("plain")], middleware=middleware), "hi", how)
+    assert ran == [] and len(told.read_text()) == 1
+
+
+def test_a_cancelled_run_ends_when_its_tool_has_ended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def cancels() -> None:
+        begun, done = asyncio.Event(), list[str]()
+
+        @make_tool("slow")
+        async def slow(path: str) -> str:
+            """Acts."""
+            begun.set()
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                for _ in range(100):
+                    await asyncio.sleep(0)
+                done.append("rolled back")
+                raise OSError("in its cleanup")
+            return path
+
+        made = create_agent(
+            Scripted(answers=[call("slow")]), [slow], middleware=[HookMiddleware(client)]
+        )
+        running = asyncio.ensure_future(made.ainvoke({"messages": [HumanMessage("hi")]}))
+        await begun.wait()
+        running.cancel()
+        await asyncio.wait((running,))
+        assert running.cancelled() and done == ["rolled back"]
+
+    with hooked_sync(tmp_path, {}) as client:
+        asyncio.run(cancels())
+    gc.collect()
+    assert caplog.text == ""
+
+
+class Form(BaseModel):
+    """The form of an answer."""
+
+    number: int
+
+
+class Bound(Scripted):
+    """A model that keeps how it was bound; by its name, the library knows that it has forms."""
+
+    model_name: str = "gpt-5"
+
+    def bind_tools(self, tools: Any, **named: Any) -> Any:
+        given.append((len(tools), sorted(named)))
+        return self
+
+
+@pytest.mark.parametrize("tools", [[], [tool("plain")]])
+def test_a_form_of_the_answer_is_bound_as_without_hooks(tmp_path: Path, tools: list[Any]) -> None:
+    given.clear()
+    with hooked_sync(tmp_path, {}) as client:
+        for middleware in ([], [HookMiddleware(client)]):
+            model = Bound(answers=[AIMessage('{"number": 1}')])
+            made = create_agent(model, tools, response_format=Form, middleware=middleware)
+            asked = {"messages": [{"role": "user", "content": "hi"}]}
+            assert made.invoke(asked)["structured_response"] == Form(number=1)
+    bound, _, *others = given
+    assert others[0] == bound and bound[0] == len(tools)
 
 
 @both

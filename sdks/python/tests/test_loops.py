@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 from engine import BINARY, needs_engine, settings
+from scripted import LIMIT_SECONDS
 from test_shared_server import fires, guard, project as project, served
 
 from hook_sdk import HookClient, sync
 from hook_sdk.agent import Blocked, Ran, ToolCall, ToolOutcome, execute_tool
+from hook_sdk.integrations._loops import Here
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -106,7 +108,7 @@ def test_registered_hooks_go_on_in_another_event_loop(project: Path) -> None:
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
     try:
-        assert serving.wait(20)
+        assert serving.wait(LIMIT_SECONDS)
         asyncio.run(first())
         asyncio.run(second())
     finally:
@@ -133,8 +135,34 @@ def test_a_forked_process_asks_with_an_engine_of_its_own(tmp_path: Path) -> None
 
     process = forking.Process(target=child, daemon=True)
     process.start()
-    assert told.get(timeout=60) == ["Ran", "Blocked"]
+    assert told.get(timeout=LIMIT_SECONDS) == ["Ran", "Blocked"]
     process.join()
     assert process.exitcode == 0 and process.pid != os.getpid()
     assert isinstance(blocking(client, "refused"), Blocked)
     client.close()
+
+
+def test_a_client_ends_where_the_loop_of_an_agent_stands_still(tmp_path: Path) -> None:
+    client, loop = sync.HookClient(command=command(tmp_path)), asyncio.new_event_loop()
+    left: list[asyncio.Task[ToolOutcome]] = []
+
+    async def agent() -> None:
+        here, begun = Here(), asyncio.Event()
+
+        async def tool() -> None:
+            begun.set()
+            await asyncio.sleep(3600)
+
+        asked = execute_tool(client.inner, ToolCall("plain", {}), lambda _: here.run(tool))
+        left.append(asyncio.ensure_future(here.there(client, asked)))
+        await begun.wait()
+
+    loop.run_until_complete(agent())
+    client.close()
+    assert client.thread is not None and not client.thread.is_alive()
+    outcome = loop.run_until_complete(asyncio.wait_for(left[0], LIMIT_SECONDS))
+    assert isinstance(outcome, Blocked) and outcome.started and "closed" in outcome.reason
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()

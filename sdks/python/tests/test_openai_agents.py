@@ -765,6 +765,24 @@ async def test_arguments_of_hooks_that_a_tool_does_not_take_are_said(
     assert ran == [] and [it for it in problems if problem in it]
 
 
+@run_async
+async def test_a_number_that_hooks_make_a_truth_value_is_one(tmp_path: Path) -> None:
+    given: list[Any] = []
+
+    @function_tool(strict_mode=False)
+    def act(options: dict[str, Any]) -> str:
+        """Acts."""
+        given.append(options["dry"])
+        return "did it"
+
+    changed = {"tool_input": {"options": {"dry": True}}}
+    hooks = {"BeforeTool": [group("", {"hookSpecificOutput": changed})]}
+    model = Scripted(call("act", '{"options": {"dry": 1}}'), message("done"))
+    async with hooked(tmp_path, hooks) as client:
+        await Runner.run(with_hooks(client, Agent(name="a", tools=[act], model=model)), "hi")
+    assert given == [True] and given[0] is True
+
+
 @pytest.mark.parametrize("how", ["run", "run_streamed"])
 @run_async
 async def test_what_hooks_add_to_an_answer_is_in_the_next_request(tmp_path: Path, how: str) -> None:

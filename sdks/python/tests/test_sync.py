@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from engine import BINARY, needs_engine, settings
+from scripted import LIMIT_SECONDS
 from test_agent_engine import FORBIDDEN, REDACTS, SECRET
 
 from hook_sdk import HookClient as AsyncClient, HookClosedError, agent
@@ -28,7 +29,7 @@ from hook_sdk.agent import (
     SessionInfo,
     ToolCall,
 )
-from hook_sdk.sync import HookClient, agent_turn, call_model, execute_tool, session
+from hook_sdk.sync import Caller, HookClient, agent_turn, call_model, execute_tool, session
 
 pytestmark = [needs_engine, pytest.mark.usefixtures("private")]
 
@@ -89,6 +90,24 @@ def test_a_model_is_read_on_the_thread_that_asks(tmp_path: Path) -> None:
             assert sum(isinstance(part, Chunk) for part in answer) == 2
             outcome = answer.finish()
     assert isinstance(outcome, Called) and seen == ["my key is [redacted]"]
+
+
+def test_a_model_call_that_is_left_closes_its_stream_on_the_same_thread(tmp_path: Path) -> None:
+    closed: list[int] = []
+
+    def endless() -> Iterator[dict[str, Any]]:
+        try:
+            while True:
+                yield {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+        finally:
+            closed.append(threading.get_ident())
+
+    stream = endless()  # Which is not the last one that holds it.
+    with client_of(tmp_path, {}) as client:
+        with call_model(client, "openai-chat", {"messages": []}, lambda _: stream) as answer:
+            assert isinstance(next(answer), Chunk)
+        assert closed == [threading.get_ident()]
+        assert isinstance(answer.finish(), Interrupted)
 
 
 def test_turns_and_sessions(tmp_path: Path) -> None:
@@ -161,6 +180,24 @@ with HookClient(command=sys.argv[1:]) as client:
 """
 
 
+def test_a_call_in_the_last_moment_of_a_client_has_an_end(tmp_path: Path) -> None:
+    client = client_of(tmp_path, {})
+    caller, loop = Caller(client), client.loop()
+    close, calling = loop.close, list[Any]()
+
+    def closing() -> None:
+        calling.append(pool.submit(caller.wait, client.inner.list_hooks))
+        while not calling[0].done() and not loop._ready:  # type: ignore[attr-defined]
+            pass
+        close()
+
+    loop.close = closing  # type: ignore[method-assign]
+    with ThreadPoolExecutor(1) as pool:
+        client.close()
+        with pytest.raises(HookClosedError):
+            calling[0].result(LIMIT_SECONDS)
+
+
 def test_an_interrupt_ends_the_call(tmp_path: Path) -> None:
     command = [BINARY, "serve", "--stdio", "--project", str(tmp_path)]
     program = subprocess.Popen(
@@ -168,7 +205,7 @@ def test_an_interrupt_ends_the_call(tmp_path: Path) -> None:
     )
     assert program.stdout is not None and program.stdout.readline() == "runs\n"
     program.send_signal(signal.SIGINT)
-    assert program.communicate(timeout=20)[0] == "interrupted\n"
+    assert program.communicate(timeout=LIMIT_SECONDS)[0] == "interrupted\n"
     assert program.returncode == 0
 
 

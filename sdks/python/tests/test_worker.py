@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-LIMIT_SECONDS = 20.0
+from scripted import LIMIT_SECONDS
 
 GUARD = """
 from hook_sdk import worker

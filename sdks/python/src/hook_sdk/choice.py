@@ -20,10 +20,10 @@ Open = Callable[["str | None"], Awaitable[Stream]]
 class Lines:
     """A server that speaks lines: one that is named, the project's own, or a private one.
 
-    In this order: `socket`, the variable HOOK_SOCKET, the project's own place if something listens
-    there, and `command`, which is started. One that is named and does not answer is an error.
-    Without a `project` it is the nearest one with hooks, from the working directory upwards. A
-    private server is started only for a `project` that has hooks.
+    In this order: `socket`, `command`, which is started, the variable HOOK_SOCKET, the project's
+    own place if something listens there, and a private one. One that is named and does not answer
+    is an error. Without a `project` it is the nearest one with hooks, from the working directory
+    upwards; one that is named must have hooks for a private server.
     """
 
     socket: str | os.PathLike[str] | None

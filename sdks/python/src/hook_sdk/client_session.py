@@ -12,12 +12,7 @@ from typing import Any
 from .calls import Calls
 from .choice import Open
 from .connection import Connection
-from .errors import (
-    HookConnectionError,
-    HookProtocolError,
-    RegistrationError,
-    ValueNotSendable,
-)
+from .errors import HookConnectionError, HookProtocolError, RegistrationError, ValueNotSendable
 from .fields import given
 from .host import HostCalls, HostService, HostServices
 from .listing import RegisteredHook, read_list
@@ -61,7 +56,9 @@ class ClientSession:
             host_services, self.threads, self.connection.send, self.on_problem
         )
         self.requests = Requests(self.connection.send)
-        self.triggers = Triggers(self.connection.send, self.connection.drain)
+        self.triggers = Triggers(
+            self.connection.send, self.connection.drain, self.host_services.tasks.drop
+        )
         self.on_progress: Callback | None = None
         self.on_audit: Callback | None = None
         self.audit_level = "off"
@@ -227,7 +224,7 @@ class ClientSession:
     # Parts of these.
 
     def _refused(self, registration: Registration, error: RegistrationError) -> None:
-        self._on_refused(error)
+        self._tell(self._on_refused, error)
         if registration.is_guard:
             self.refused_guard = self.refused_guard or error
             self.over.set()
@@ -302,11 +299,11 @@ class ClientSession:
         self.triggers.lost(error)
         raise error
 
-    def _tell(self, callback: Callback | None, message: dict[str, Any]) -> None:
+    def _tell(self, callback: Callable[[Any], object] | None, told: object) -> None:
         if callback is None:
             return
         try:
-            callback(message)
+            callback(told)
         except Exception as error:
             self.on_problem(f"a callback failed: {error!r}")
 

@@ -163,9 +163,10 @@ class Connection:
             begun = loop.time()
             try:
                 problem = await self._one()  # Who waits by now waits for the next one.
-            except HookError as error:
-                problem = error
-                self._settle(error)
+            except Exception as error:  # Of any kind: else who waits would wait for ever.
+                other = HookConnectionError(f"there is no way to a hook server: {error!r}")
+                problem = error if isinstance(error, HookError) else other
+                self._settle(problem)
             if self._problem != str(problem):  # The same once is enough.
                 self._problem = str(problem)
                 self._report(f"{problem}; trying again")

@@ -69,7 +69,7 @@ class HostServices:
     ) -> None:
         self._services, self._threads, self._send = dict(services), threads, send
         self._report = report
-        self._tasks = Tasks()
+        self.tasks = Tasks()
 
     def serve(
         self,
@@ -83,7 +83,7 @@ class HostServices:
         It runs in a copy of `context`, that of the trigger's caller: its session, for example.
         """
         number, method = text_of(message, "hostCallId"), text_of(message, "method")
-        if of_trigger is None and len(self._tasks) >= MAX_SERVED:
+        if of_trigger is None and len(self.tasks) >= MAX_SERVED:
             why = f"{MAX_SERVED} host calls are under way already"
             self._answer(number, _error("limit_exceeded", why))
             return
@@ -94,14 +94,14 @@ class HostServices:
         context = contextvars.copy_context() if context is None else context.copy()
         context.run(run_token.set, token if isinstance(token, str) else None)
         serving = self._serve(number, method, params, of_trigger)
-        context.run(self._tasks.start, number, serving)
+        context.run(self.tasks.start, number, serving)
 
     def cancel(self, message: dict[str, Any]) -> None:
         """A `hook-host-call-cancelled`: nobody waits for that any more, and it is not answered.
 
         Raises HookProtocolError where it has no id.
         """
-        self._tasks.drop(text_of(message, "hostCallId"))
+        self.tasks.drop(text_of(message, "hostCallId"))
 
     async def call(
         self, method: str, params: dict[str, Any], service: HostService | None = None
@@ -118,7 +118,7 @@ class HostServices:
 
     def drop(self) -> None:
         """Nobody waits for these any more."""
-        self._tasks.drop_all()
+        self.tasks.drop_all()
 
     async def _serve(
         self, number: str, method: str, params: dict[str, Any], service: HostService | None
@@ -132,7 +132,7 @@ class HostServices:
             if method == "user.approve" and not is_answer:
                 self._report(f"{method} returned {result!r}, which is not True: it is a refusal")
         except asyncio.CancelledError as error:
-            if not self._tasks.is_current(number):
+            if not self.tasks.is_current(number):
                 raise
             answer = _error("cancelled", error_text(error))  # The service did that by itself.
         except HostCallError as error:  # What it says by that is its answer.

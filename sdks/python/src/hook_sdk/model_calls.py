@@ -142,6 +142,8 @@ class ModelCall:
         except HookError as error:
             reason = f"hooks could not be asked about the model call: {error}"
             return Blocked(result=None, started=self._started, reason=reason, error=error)
+        except asyncio.CancelledError:  # By `cancel`, after which it may be asked how it ended.
+            return Interrupted(result=None, started=self._started)
 
     async def _model_call(self, params: dict[str, Any]) -> object:
         request = params.get("request")

@@ -42,12 +42,9 @@ class Outcome(Fields):
         if changed is None:
             return dict(original)
         if not isinstance(changed, dict):
-            raise HookProtocolError(
-                f"the changed arguments are {type(changed).__name__}, no object"
-            )
-        return (
-            dict(changed) if modified.get("toolInputReplaces") is True else {**original, **changed}
-        )
+            raise HookProtocolError(f"changed arguments are {type(changed).__name__}, no object")
+        replaces = modified.get("toolInputReplaces") is True
+        return dict(changed) if replaces else {**original, **changed}
 
     @property
     def proceeds(self) -> bool:

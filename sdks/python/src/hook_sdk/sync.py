@@ -28,15 +28,8 @@ from .errors import HookClosedError
 from .events import CustomEvent
 from .model_calls import Sdk
 from .outcome import Outcome
-from .outcomes import (
-    Chunk,
-    ModelOutcome,
-    SessionInfo,
-    ToolCall,
-    ToolOutcome,
-    Whole,
-)
-from .tool_calls import current_session, unasked_tool
+from .outcomes import Chunk, ModelOutcome, SessionInfo, ToolCall, ToolOutcome, Whole
+from .tool_calls import current_session, in_force, unasked_tool
 from .turns import Session, Turn, in_turn
 from .waiting import settle
 
@@ -129,6 +122,13 @@ class HookClient:
                 self.thread.start()
             return self._loop
 
+    def begin(self, start: Callable[[], None], context: contextvars.Context) -> None:
+        """Has the client's thread call something, unless it is about to end, and never would."""
+        with self._lock:
+            if self._is_closed or self._loop is None:
+                raise HookClosedError("the client was closed")
+            self._loop.call_soon_threadsafe(start, context=context)
+
     def _leave_parent(self) -> None:
         """Leaves thread and lock to the process from which this one was forked."""
         if self._process != os.getpid():
@@ -162,7 +162,7 @@ class Caller:
     """A thread that waits for the client's, and meanwhile runs what is to run on it."""
 
     def __init__(self, of: HookClient) -> None:
-        self._loop, self._thread = of.loop(), of.thread
+        self._of, self._loop, self._thread = of, of.loop(), of.thread
         self._work: queue.SimpleQueue[Callable[[], bool]] = queue.SimpleQueue()
 
     def wait(self, make: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
@@ -176,10 +176,7 @@ class Caller:
             task.add_done_callback(lambda _: self._work.put(lambda: True))
 
         # In the caller's context: `session` is in force there.
-        try:
-            self._loop.call_soon_threadsafe(start, context=contextvars.copy_context())
-        except RuntimeError:
-            raise HookClosedError("the client was closed") from None
+        self._of.begin(start, contextvars.copy_context())
         interrupt: BaseException | None = None
         while True:
             try:
@@ -295,8 +292,12 @@ def call_model(
         return answer if isinstance(answer, Mapping) else stream(answer)
 
     async def stream(answer: Iterator[Mapping[str, Any]]) -> AsyncIterator[Mapping[str, Any]]:
-        while (chunk := await caller.run(next, answer, _END)) is not _END:
-            yield chunk
+        try:
+            while (chunk := await caller.run(next, answer, _END)) is not _END:
+                yield chunk
+        finally:
+            if close := getattr(answer, "close", None):
+                await caller.run(close)
 
     more.update(chunks=chunks, session=session, deadline_ms=deadline_ms)
     return ModelCall(caller, agent.call_model(client.inner, sdk, request, on_the_reader, **more))
@@ -327,11 +328,8 @@ def agent_turn(
     """A turn of an agent; see `hook_sdk.agent`."""
     turn = SyncTurn(client, prompt, session)
     turn.caller.wait(lambda: turn.begin(more))
-    token = in_turn.set(True)
-    try:
+    with in_force(in_turn, True):
         yield turn
-    finally:
-        in_turn.reset(token)
     turn.caller.wait(turn.close)
 
 
@@ -351,11 +349,10 @@ def session(
     info = SessionInfo(session_id, cwd, transcript_path, max_continuations)
     begun = SyncSession(Caller(client), Session(client.inner, info))
     begun.caller.wait(lambda: begun.inner.begin(source=source, **more))
-    token = current_session.set(info)
     try:
-        yield begun
+        with in_force(current_session, info):
+            yield begun
     finally:
-        current_session.reset(token)
         begun.caller.wait(begun.inner.close)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import dataclasses
 import json
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import HookError, HookProtocolError, HostCallError
 from .fields import given
@@ -31,6 +32,20 @@ current_session: contextvars.ContextVar[SessionInfo | None] = contextvars.Contex
     "session", default=None
 )
 """The session of this task, as `session` sets it."""
+
+Value = TypeVar("Value")
+
+
+@contextlib.contextmanager
+def in_force(variable: contextvars.ContextVar[Value], value: Value) -> Iterator[None]:
+    """Sets a variable for a block, whose end may be in another context: that of a generator is."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):
+            variable.reset(token)
+
 
 Run = Callable[[dict[str, Any]], Awaitable[object] | object]
 """A tool: gets its arguments, returns a text, a ToolResult, or any JSON. It may raise."""
@@ -119,11 +134,8 @@ def _outcome(result: dict[str, Any], value: object, sent: ToolResult | None) -> 
     """Reads the result. Raises HookProtocolError for one that has no known outcome."""
     for_model = ToolResult.of_wire(result.get("result"))
     outcome, reason = result.get("outcome"), str(result.get("reason") or "")
-    common: dict[str, Any] = {
-        "result": for_model,
-        "started": result.get("ran") is True,
-        **advice(result),
-    }
+    started = result.get("ran") is True
+    common: dict[str, Any] = {"result": for_model, "started": started, **advice(result)}
     if outcome == "ran":
         return Ran(value=value, is_changed=for_model != sent, **common)
     if outcome == "blocked":

@@ -21,10 +21,15 @@ class Triggers(Requests):
     """Triggers by their ids. The policy is the server's: this runs what it asks for."""
 
     def __init__(
-        self, send: Callable[[dict[str, Any]], None], drain: Callable[[], Awaitable[None]]
+        self,
+        send: Callable[[dict[str, Any]], None],
+        drain: Callable[[], Awaitable[None]],
+        drop: Callable[[str], None],
     ) -> None:
+        """`drop` cancels the host call of an id, unless that has been done: a second time would cut
+        short what a tool does at its end."""
         super().__init__(send, "hook-trigger", "hook-trigger-cancel", "triggerId")
-        self._drain = drain
+        self._drain, self._drop = drain, drop
         self._under_way: dict[str, _Trigger] = {}
 
     async def run(
@@ -43,7 +48,7 @@ class Triggers(Requests):
             answer = await self.ask(message)
         finally:
             del self._under_way[number]
-            await trigger.end()
+            await trigger.end(self._drop)
         error, result = answer.get("error"), answer.get("result")
         if isinstance(error, dict):
             raise RequestFailed(*coded(error), answer)
@@ -56,7 +61,7 @@ class Triggers(Requests):
         trigger = self._under_way.get(str(message.get("triggerId")))
         if trigger is None:
             return None, None
-        return trigger.service(message.get("method")), trigger.context
+        return trigger.service(message), trigger.context
 
     def chunk(self, message: dict[str, Any]) -> None:
         """A part of a model's answer. One that comes after its trigger's end is dropped."""
@@ -76,12 +81,13 @@ class _Trigger:
     def __init__(self, services: Mapping[str, Service], on_part: Part | None) -> None:
         self._services, self.on_part = services, on_part
         self.context = contextvars.copy_context()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
         self._is_over = False
 
-    def service(self, method: object) -> Service | None:
-        """The function for a method, as one whose task ends with this trigger."""
-        function = self._services.get(str(method))
+    def service(self, message: dict[str, Any]) -> Service | None:
+        """The function for a host call, as one whose task ends with this trigger."""
+        function = self._services.get(str(message.get("method")))
+        number = str(message.get("hostCallId"))
         if function is None:
             return None
 
@@ -90,16 +96,16 @@ class _Trigger:
                 raise HostCallError("cancelled", "the trigger is over")
             task = asyncio.current_task()
             assert task is not None
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks[number] = task
+            task.add_done_callback(lambda _: self._tasks.pop(number, None))
             return await function(params)
 
         return served
 
-    async def end(self) -> None:
-        """Cancels what still runs, and waits for its end."""
+    async def end(self, drop: Callable[[str], None]) -> None:
+        """Drops what still runs, and waits for its end."""
         self._is_over = True
-        for task in self._tasks:
-            task.cancel()
+        for number in self._tasks:
+            drop(number)
         if self._tasks:
-            await asyncio.wait(set(self._tasks))
+            await asyncio.wait(set(self._tasks.values()))

@@ -22,7 +22,7 @@ from .outcomes import (
     TurnStart,
     advice,
 )
-from .tool_calls import current_session, trigger_message
+from .tool_calls import current_session, in_force, trigger_message
 
 if TYPE_CHECKING:
     from .client import HookClient
@@ -47,11 +47,8 @@ async def agent_turn(
     """
     turn = Turn(client, prompt, session)
     await turn.begin(more)
-    token = in_turn.set(True)
-    try:
+    with in_force(in_turn, True):
         yield turn
-    finally:
-        in_turn.reset(token)
     await turn.close()
 
 
@@ -127,11 +124,10 @@ async def session(
     session_id = session_id or str(uuid.uuid4())
     begun = Session(client, SessionInfo(session_id, cwd, transcript_path, max_continuations))
     await begun.begin(source=source, **more)
-    token = current_session.set(begun.info)
     try:
-        yield begun
+        with in_force(current_session, begun.info):
+            yield begun
     finally:
-        current_session.reset(token)
         await begun.close()
 
 

@@ -152,14 +152,16 @@ def refuse_withheld(
             raise stop(f"the model calls {name}, which hooks withhold")
 
 
-def model_response(outcome: ModelOutcome) -> dict[str, Any]:
+def model_response(
+    outcome: ModelOutcome, stop: Callable[[str], HookStopped] = HookStopped
+) -> dict[str, Any]:
     """Returns the response to use: of a model that is blocked, one with the reason.
 
-    Raises HookStopped if the agent is to stop, the error of the stream if that broke off, and
+    Raises `stop` if the agent is to stop, the error of the stream if that broke off, and
     HookError if hooks could not be asked.
     """
     if isinstance(outcome, Stopped):
-        raise HookStopped(outcome.reason)
+        raise stop(outcome.reason)
     if isinstance(outcome, Interrupted):
         raise outcome.error or HookError("the model's stream broke off")
     if outcome.result is None:

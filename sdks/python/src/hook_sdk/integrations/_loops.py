@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
 from .. import sync
 from ..errors import HookClosedError
+from ..waiting import settle
 
 Result = TypeVar("Result")
 Given = ParamSpec("Given")
+
+LOOK_SECONDS = 1.0
+"""The time between two looks whether a loop that is to end something still runs."""
 
 
 class Here:
@@ -22,13 +27,16 @@ class Here:
         self._context = contextvars.copy_context()
 
     async def there(self, client: sync.HookClient, work: Coroutine[Any, Any, Result]) -> Result:
-        """Runs a coroutine on the client's loop; cancelled, it ends that."""
+        """Runs a coroutine on the client's loop. Cancelled, it returns when that has ended."""
         try:
             loop = client.loop()
         except HookClosedError:
             work.close()
             raise
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+        task = await _on(loop, work, contextvars.copy_context())
+        if task.cancelled():
+            raise HookClosedError("the client was closed")
+        return task.result()
 
     async def run(
         self,
@@ -36,14 +44,44 @@ class Here:
         *given: Given.args,
         **named: Given.kwargs,
     ) -> Result:
-        """Runs a function on the agent's loop; called on the client's."""
+        """Runs a function on the agent's loop; called on the client's, and cancelled as `there`."""
 
         async def work() -> Result:
-            awaited = _coroutine(function(*given, **named))
-            return await self._context.copy().run(self._loop.create_task, awaited)
+            return await function(*given, **named)
 
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
+        return (await _on(self._loop, work(), self._context.copy())).result()
 
 
-async def _coroutine(awaited: Awaitable[Result]) -> Result:
-    return await awaited
+async def _on(
+    loop: asyncio.AbstractEventLoop,
+    work: Coroutine[Any, Any, Result],
+    context: contextvars.Context,
+) -> asyncio.Task[Result]:
+    """Runs a coroutine on a loop, and returns its task when that has ended, cancelled or not."""
+    here = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = here.create_future()
+    tasks: list[asyncio.Task[Result]] = []
+
+    def begin() -> None:
+        tasks.append(loop.create_task(work))
+        tasks[0].add_done_callback(tell)
+
+    def tell(task: asyncio.Task[Result]) -> None:
+        _ = task.cancelled() or task.exception()  # It is known, whoever looks at it.
+        with contextlib.suppress(RuntimeError):  # Nobody is left who waits.
+            here.call_soon_threadsafe(settle, ended)
+
+    try:
+        loop.call_soon_threadsafe(begin, context=context)
+    except RuntimeError:
+        work.close()
+        raise HookClosedError("the event loop of the other side is closed") from None
+    try:
+        await asyncio.wait((ended,))
+    except asyncio.CancelledError:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+        while not ended.done() and loop.is_running():  # One that stands still ends nothing.
+            await asyncio.wait((ended,), timeout=LOOK_SECONDS)
+        raise
+    return tasks[0]

@@ -407,11 +407,9 @@ class _Call:
 
     def result(self, outcome: ModelOutcome) -> Any:
         """Returns the answer that hooks left. Raises RunStopped if the agent is to stop."""
-        if isinstance(outcome, Stopped):
-            raise RunStopped(outcome.reason)
+        message = model_response(outcome, RunStopped)["choices"][0]["message"]
         if outcome.for_model:
             self._kept[self._key] = (self._of, outcome.for_model)
-        message = model_response(outcome)["choices"][0]["message"]
         text = message.get("content") or ""
         if self._answers and text == _text(self._answers[-1]):
             return self._answers[-1]

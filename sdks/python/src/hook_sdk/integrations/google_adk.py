@@ -15,6 +15,7 @@ import dataclasses
 from typing import Any, Generic
 
 from google.adk.agents.invocation_context import LlmCallsLimitExceededError
+from google.adk.code_executors import BuiltInCodeExecutor
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
@@ -93,6 +94,12 @@ class HookPlugin(BasePlugin):
         others = [part for part in user_message.parts or () if not part.text]
         parts = [types.Part(text=prompt), *others]
         return types.Content(role=user_message.role, parts=parts)
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        executor = getattr(agent, "code_executor", None)
+        if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
+            name = type(executor).__name__
+            raise HookError(f"hooks do not see the code of the model that {name} runs: use a tool")
 
     async def before_tool_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any

@@ -81,12 +81,16 @@ class _State(AgentState[Any]):
     """Why hooks refused the prompt, which is taken out of the thread before the run ends."""
 
 
+class RunStopped(HookStopped, GraphBubbleUp):
+    """Hooks stop the agent: control flow of the library, which no other middleware handles."""
+
+
 class HookMiddleware(AgentMiddleware[Any, Any, Any]):
     """Puts hooks around the tools, the model and the turns of an agent.
 
     With `chunks="each"` hooks see each chunk of a stream before it is shown, else the whole answer
     after it. `on_message` takes hooks' texts for the user, by default `on_problem` of the client.
-    HookStopped ends the agent. Put it last, next to the tools and the model.
+    RunStopped ends the agent. Put it last, next to the tools and the model.
     """
 
     state_schema = _State
@@ -238,7 +242,7 @@ class _ToolCall:
         """Returns what the library gets. Raises what the tool raised, if hooks left that."""
         self._hooks.user.tell(outcome)
         if isinstance(outcome, Stopped):
-            raise HookStopped(outcome.reason)
+            raise RunStopped(outcome.reason)
         if isinstance(self._raised, GraphBubbleUp):
             raise self._raised  # It is no failure, whatever hooks add to it.
         failure = left_failure(outcome, self._raised)
@@ -303,9 +307,9 @@ def _last_human(state: AgentState[Any]) -> HumanMessage:
 
 
 def _check_turn(state: Any) -> None:
-    """Raises HookStopped in a turn whose prompt hooks refused."""
+    """Raises RunStopped in a turn whose prompt hooks refused."""
     if refusal := state.get("hook_refusal"):
-        raise HookStopped(refusal)
+        raise RunStopped(refusal)
 
 
 def _begun(start: TurnStart, state: AgentState[Any]) -> dict[str, Any] | None:
@@ -328,7 +332,7 @@ def _begun(start: TurnStart, state: AgentState[Any]) -> dict[str, Any] | None:
 
 def _ended(end: TurnEnd | None, state: AgentState[Any]) -> dict[str, Any] | None:
     if isinstance(end, agent.Blocked | Stopped):
-        raise HookStopped(end.reason)
+        raise RunStopped(end.reason)
     said = end.for_model if end is not None else None
     if isinstance(end, Continue):
         return {"messages": [_with_context(HumanMessage(end.prompt), said)], "jump_to": "model"}
@@ -377,6 +381,11 @@ class _HookedModel(BaseChatModel):
     @property
     def _llm_type(self) -> str:
         return f"hooked {self._inner._llm_type}"
+
+    @property
+    def model_name(self) -> Any:
+        """The inner model's, by which the library knows what that can do."""
+        return _model_name(self._inner)
 
     def bind_tools(self, tools: Sequence[Any], **named: Any) -> Runnable[Any, AIMessage]:
         return self.bind(tools=list(tools), **named)
@@ -499,11 +508,11 @@ class _Given:
         named: dict[str, Any],
     ) -> None:
         self._model, self._messages = model, messages
+        self._is_bound = "tools" in named
         self._tools, choice = named.pop("tools", []), named.pop("tool_choice", None)
         self._named = {**named, "stop": stop} if stop else named
-        name = getattr(model, "model_name", None) or getattr(model, "model", None)
         request: dict[str, Any] = {
-            "model": str(name or model._llm_type),
+            "model": str(_model_name(model) or model._llm_type),
             "messages": convert_to_openai_messages(messages),
             "tools": [convert_to_openai_tool(tool) for tool in self._tools],
             "tool_choice": choice,
@@ -529,13 +538,23 @@ class _Given:
         if choice == "none":
             tools, choice = [], None
         more = self._named if choice is None else {**self._named, "tool_choice": choice}
-        bound = self._model.bind_tools(tools, **more) if tools else self._model.bind(**self._named)
+        # A form of the answer is bound without tools, too, unless hooks withhold these.
+        if self._is_bound and bool(tools) == bool(self._tools):
+            bound = self._model.bind_tools(tools, **more)
+        else:
+            bound = self._model.bind(**self._named)
         return bound, _messages(request.get("messages", []), self._messages)
 
     def check(self, calls: Iterable[Any]) -> None:
-        """Raises HookStopped for a call of a tool that hooks withhold."""
+        """Raises RunStopped for a call of a tool that hooks withhold."""
         if self._choice != self.request.get("tool_choice"):
-            refuse_withheld((it["name"] for it in calls if it.get("name")), self._choice)
+            called = (it["name"] for it in calls if it.get("name"))
+            refuse_withheld(called, self._choice, RunStopped)
+
+
+def _model_name(model: Any) -> Any:
+    names = (getattr(model, name, None) for name in ("model_name", "model", "model_id"))
+    return next(filter(None, names), None)
 
 
 def _name_of(tool: dict[str, Any]) -> Any:
@@ -605,12 +624,12 @@ class _Parts:
         yield chunk
 
     def rest(self, outcome: ModelOutcome) -> Iterator[ChatGenerationChunk]:
-        """Yields the end of a stream. Raises HookStopped if hooks replaced what was shown."""
-        whole = model_response(outcome)["choices"][0]["message"]
+        """Yields the end of a stream. Raises RunStopped if hooks replaced what was shown."""
+        whole = model_response(outcome, RunStopped)["choices"][0]["message"]
         text, held = whole.get("content") or "", self._held
         is_models = isinstance(outcome, Called)
         if not (text.startswith(self._text) if is_models else not self._is_any):
-            raise HookStopped(f"hooks replaced an answer that was being shown: {text}")
+            raise RunStopped(f"hooks replaced an answer that was being shown: {text}")
         if not is_models or not whole.get("tool_calls"):
             held = []
         if text != self._text + "".join(it.text for it in held):
@@ -662,7 +681,7 @@ def _response(message: AIMessage) -> dict[str, Any]:
 
 def _generation(outcome: ModelOutcome, answered: list[AIMessage]) -> ChatResult:
     """Returns the answer that hooks left: of one that they refused, nothing is."""
-    message: dict[str, Any] = model_response(outcome)["choices"][0]["message"]
+    message: dict[str, Any] = model_response(outcome, RunStopped)["choices"][0]["message"]
     text, made = message.get("content") or "", AIMessage(content=message.get("content") or "")
     if answered and isinstance(outcome, Called):
         before = convert_to_openai_messages(answered)[-1]

@@ -71,6 +71,7 @@ from ._common import (
     refuse_withheld,
     unknown_arguments,
 )
+from ._open_calls import is_same
 
 check_version("openai-agents", "0.24", "0.25")
 
@@ -357,7 +358,7 @@ class _Invoker(getattr(tools_module, "_FailureHandlingFunctionToolInvoker", obje
             _stops.set(None if tool._agent_instance is None else stops)
             raised.clear()
             # What hooks left as it was is given on as it was written.
-            text, is_changed = arguments, tool_input != given
+            text, is_changed = arguments, not is_same(tool_input, given)
             if is_changed:
                 wrong = unknown_arguments(tool.name, tool.params_json_schema, tool_input, given)
                 if wrong is not None:
@@ -603,11 +604,10 @@ class _Model(Model):
 
 
 def _whole(outcome: ModelOutcome) -> dict[str, Any]:
-    if isinstance(outcome, Stopped):
-        raise RunStopped(outcome.reason)
+    response = model_response(outcome, RunStopped)
     if outcome.for_model and (kept := _kept.get()) is not None:
         kept.append(outcome.for_model)
-    return model_response(outcome)
+    return response
 
 
 def _context() -> dict[str, Any]:
