@@ -1,5 +1,6 @@
 //! Exit codes of the command (docs/exit-codes.md).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An exit code of the command.
@@ -148,12 +149,21 @@ impl Failure {
 ///
 /// A command that reports a decision assumes a guard until the event's hooks are known.
 #[derive(Debug)]
-pub(crate) struct ExitPolicy(AtomicBool);
+pub(crate) struct ExitPolicy(Arc<AtomicBool>);
 
 impl ExitPolicy {
-    /// Creates the policy of a command whose hooks are not known yet.
-    pub(crate) fn new(gives_verdict: bool) -> Self {
-        Self(AtomicBool::new(gives_verdict))
+    /// Creates the policy of a command that is not known yet. It holds also where the process aborts, as
+    /// it does without memory or with a full stack: agents go on after a command that a signal ended.
+    pub(crate) fn new() -> Self {
+        let is_guarded = Arc::new(AtomicBool::new(true));
+        #[cfg(unix)]
+        {
+            let code = BLOCKED.0.into();
+            let (abort, guarded) = (signal_hook::consts::SIGABRT, Arc::clone(&is_guarded));
+            // Without this handler, a signal ends the process, as before.
+            let _ = signal_hook::flag::register_conditional_shutdown(abort, code, guarded);
+        }
+        Self(is_guarded)
     }
 
     /// Records whether the event has a guard.

@@ -72,6 +72,7 @@ use output::Printer;
 
 fn main() -> ExitCode {
     panics::print_in_one_line();
+    let exit_policy = ExitPolicy::new();
     if let Some(status) = panics::catch(completing::answer).unwrap_or(Some(exit_code::FAILURE)) {
         return status.into();
     }
@@ -89,7 +90,7 @@ fn main() -> ExitCode {
         None => return Failure::Panic.status(true).into(),
     };
     let event = cli.event_to_answer();
-    let exit_policy = ExitPolicy::new(cli.command.gives_verdict());
+    exit_policy.set_guarded(cli.command.gives_verdict());
     let mut printer = Printer::new(cli.common.color, cli.common.json);
     let (status, failure, reason) = match panics::catch(|| run(cli, &exit_policy, &mut printer)) {
         Some(Ok(status)) => (status, Failure::Internal, "it was ended before".to_owned()),

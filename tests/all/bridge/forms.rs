@@ -104,6 +104,29 @@ fn fault_57_what_cannot_be_read_is_refused_in_every_way() {
     assert_eq!((finished.status, &*finished.stdout), (1, ""), "{finished:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn fault_122_a_bridge_that_aborts_refuses() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    const ABORT: u64 = 1 << 5;
+    let open = Open::start(&guarded(), "claude", "PreToolUse");
+    let status = format!("/proc/{}/status", open.child.id());
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    let is_handled = || {
+        let status = fs::read_to_string(&status).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & ABORT != 0
+    };
+    while !is_handled() {
+        assert!(std::time::Instant::now() < until, "nothing handles an abort");
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&open.child), Signal::ABORT).unwrap();
+    let finished = open.finish();
+    assert_eq!((finished.status, &*finished.stdout), (2, ""), "{finished:?}");
+}
+
 /// A bridge whose standard input stays open.
 struct Open {
     child: Child,

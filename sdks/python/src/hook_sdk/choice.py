@@ -68,7 +68,7 @@ class Lines:
             where = os.path.realpath(project)  # noqa: ASYNC240  # As other looks at the project.
             none = f"no hooks in .hooks of {where}"
             if self.project is not None:
-                raise HookConnectionError(f"{none}: `hook init` there writes a first one")
+                raise HookConnectionError(f"{none}: `hook init` there writes first rules")
             self.report(f"{none} or above: `HookClient(project=…)` names a folder with some")
         try:
             engine = find_engine(self.environment, self.report)
