@@ -511,6 +511,27 @@ agent("an aborted agent cancels its model", {}, async (client) => {
   await assert.rejects(run, (error) => error === abort.signal.reason && error.name === "AbortError");
 });
 
+agent("a stream that its reader cuts off cancels its model, also while a part is awaited", {}, async (client) => {
+  for (const reads of [0, 1, 3]) {
+    let aborted;
+    const isAborted = new Promise((resolve) => (aborted = resolve));
+    const model = new MockLanguageModelV3({doStream: async ({abortSignal}) => {
+      abortSignal.addEventListener("abort", aborted);
+      return {stream: new ReadableStream({start(controller) {
+        controller.enqueue({type: "stream-start", warnings: []});
+        controller.enqueue({type: "text-start", id: "1"});
+      }})};
+    }});
+    const {stream} = await withHooks(client, {model}).model.doStream({prompt: [{role: "user", content: [{type: "text", text: "p"}]}]});
+    const reader = stream.getReader();
+    const read = Array.from({length: reads}, () => reader.read());
+    if (reads < 3) await Promise.all(read);
+    await reader.cancel();
+    await isAborted;
+    await Promise.all(read);
+  }
+});
+
 agent("an agent in a turn, which goes on as hooks say", {
   ...blocked("BeforeAgent", {hookSpecificOutput: {additionalContext: "mind the gap"}}),
   AfterAgent: [{hooks: [{type: "command", command: `grep -q '"stop_hook_active":true' && echo '{}' || echo '{"decision": "block", "reason": "do the rest"}'`}]}],
