@@ -168,6 +168,23 @@ for (const [what, paths, read] of [
   });
 }
 
+agent("hooks see arguments that the program has changed since, and no later change reaches the tool", {BeforeTool: [NO_SECRET]}, async (client) => {
+  const inputSchema = z.object({city: z.string()});
+  const run = async (...changes) => {
+    const ran = [];
+    const given = {};
+    const model = new MockLanguageModelV3({doGenerate: [calls("free", {city: "Rome"}), says("done")]});
+    const tools = {free: tool({inputSchema, execute: ({city}) => ran.push(city), onInputAvailable: ({input}) => void Object.assign(given, {input})})};
+    const change = ({toolCall}) => void Object.assign(toolCall.input, changes[0]);
+    await client.ready(client.registerHook("BeforeTool", {id: "later", handler: () => void Object.assign(given.input, changes[1])}));
+    await generateText({...withHooks(client, {model, tools}), prompt: "p", stopWhen: stepCountIs(2), experimental_onToolCallStart: change});
+    await client.unregisterHook("later");
+    return ran;
+  };
+  assert.deepEqual(await run({city: "1234"}), []);
+  assert.deepEqual(await run({}, {city: "1234"}), ["Rome"]);
+});
+
 agent("arguments that hooks cannot see are refused", TOOL_HOOKS, async (client) => {
   const ran = [];
   const {free} = hookTools(client, {free: tool({inputSchema: z.object({}), execute: (input) => ran.push(input)})});
@@ -288,12 +305,16 @@ agent("a model or a tool that stands beside the hooks is refused before anything
     await assert.rejects(run_, (error) => error instanceof HookRefusal && refusal.test(error.message));
     assert.deepEqual([ran, other.doGenerateCalls.length, own.model.doGenerateCalls.length, problems], [[], 0, 0, []]);
   }
+  const ofProvider = {type: "provider", id: "own.free", args: {}, inputSchema: z.object({}), execute: () => ran.push("free")};
+  await assert.rejects(run({...withHooks(client, own), tools: {free: ofProvider}}), /^HookRefusal: the tool free has no hooks/);
+  assert.deepEqual([ran, own.model.doGenerateCalls.length], [[], 0]);
   for (const given of [
+    withHooks(client, {...base(), tools: {free: ofProvider}}),
     {...withHooks(client, {model: base().model}), tools: hookTools(client, base().tools)},
     withHooks(client, {...base(), model: wrapLanguageModel({model: base().model, middleware: {}})}),
     {model: wrapLanguageModel({model: base().model, middleware: hookMiddleware(client)}), tools: base().tools},
   ]) assert.equal((await run(given)).text, "done");
-  assert.deepEqual([ran.splice(0).length, problems], [3, []]);
+  assert.deepEqual([ran.splice(0).length, problems], [4, []]);
   assert.equal((await run({...withHooks(client, base()), prepareStep: () => ({model: other})})).text, "done");
   assert.deepEqual(problems, ["hooks do not see what `prepareStep` chooses: give it to `withHooks`, and nothing in its place beside that"]);
 });

@@ -480,6 +480,25 @@ if (mastra) {
     }
   });
 
+  agent("Mastra: hooks are asked about each prompt of several that were sent", {BeforeAgent: [NO_SECRET]}, async (client) => {
+    const sent = (id, text) => ({id, role: "signal", type: "user", createdAt: new Date(), content: {
+      format: 2, parts: [{type: "text", text}], metadata: {signal: {id, type: "user", tagName: "user", createdAt: "2026-01-01T00:00:00Z"}},
+    }});
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    const {tripwire} = await made(client, model).generate([sent("1", "my key is 1234"), sent("2", "go on")]);
+    assert.deepEqual([tripwire?.reason, model.doGenerateCalls.length], ["secret inside", 0]);
+  });
+
+  agent("Mastra: a tool of the provider that runs here is asked about", TOOL_HOOKS, async (client) => {
+    for (const [name, expected] of [["free", ["free"]], ["denied", []]]) {
+      const model = new MockLanguageModelV3({doGenerate: [calls(name, {}), says("done")]});
+      const ran = [];
+      const tool = {type: "provider-defined", id: `own.${name}`, name, args: {}, inputSchema: z.object({}), execute: () => ran.push(name)};
+      assert.equal((await made(client, model, {[name]: tool}).generate("p")).text, "done");
+      assert.deepEqual(ran, expected);
+    }
+  });
+
   agent("Mastra: a voice, which would call tools past hooks, gets none", TOOL_HOOKS, async (client, {problems}) => {
     const given = [];
     const voice = new (class extends MastraVoice {

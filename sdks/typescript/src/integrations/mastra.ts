@@ -110,7 +110,7 @@ export function withHooks<C extends object>(scope: Scope, config: C, options: Ma
   return {
     ...config, inputProcessors, hooks: {...hooks, beforeToolCall},
     ...(model !== undefined && {model: guarded(model)}), ...(memory && {memory: guardedMemory(memory, guarded)}),
-    ...(typeof voice === "object" && {voice: withoutTools(voice, client)}), ...(agents && {agents: looked(agents, client)}),
+    ...(typeof voice === "object" && {voice: withoutTools(voice, client)}), ...(agents && {agents: reported(agents, client)}),
   };
 }
 
@@ -190,7 +190,7 @@ function guardedMemory(
 }
 
 /** The other agents of a configuration. One without hooks is reported. */
-function looked(agents: NonNullable<Config["agents"]>, client: HookClient): Config["agents"] {
+function reported(agents: NonNullable<Config["agents"]>, client: HookClient): Config["agents"] {
   const look = (found: Others) => {
     for (const [name, other] of Object.entries(found ?? {})) {
       if (!other?.getConfiguredToolHooks || OWN_HOOKS.has(Object(other.getConfiguredToolHooks()?.beforeToolCall) as object)) continue;
@@ -280,9 +280,9 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
         run.client.report(why); // Its stream ends with a status alone.
         throw new HookRefusal("blocked", why);
       }
-      seen.set(run, new Set(messages.map(({id}) => id)));
-      if ("prompt" in scope) return messages;
-      return ask(run, input, messages, messages.findLastIndex((message) => message.role === "user" || isSent(message)));
+      const at = messages.findLastIndex((message) => message.role === "user" || isSent(message));
+      seen.set(run, new Set(messages.filter((message, n) => n === at || !isSent(message)).map(({id}) => id)));
+      return "prompt" in scope ? messages : ask(run, input, messages, at);
     },
     async processInputStep(step: Step & {
       model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}; messages: Message[]; messageList: MessageList;
