@@ -174,7 +174,7 @@ agent("a refused prompt is not in the thread for the next turn, also where hooks
   await run(client, "hello");
   assert.equal(got.length, 1);
   assert.equal(got[0].at(-1).text, "hello");
-  assert.doesNotMatch(JSON.stringify(got[0]), /1234/);
+  assert.doesNotMatch(JSON.stringify(got[0]), /\b1234\b/);
 });
 
 agent("an interrupt of a tool is the graph's, and no error for hooks to change", TOOL_HOOKS, async (client) => {
@@ -203,7 +203,7 @@ agent("the model gets the request that hooks left, not the secret", {BeforeModel
     ["be *st"], ["my key is ****", image], "hm *", "*?",
   ].map((it, at) => (at === 0 ? (Array.isArray(got[0][0].content) ? it : it[0]) : it)));
   assert.equal(got[0][1].id, "h");
-  assert.ok(!JSON.stringify(got[0]).includes("1234"));
+  assert.doesNotMatch(JSON.stringify(got[0]), /\b1234\b/);
 });
 
 agent("a response is what hooks left of it", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
