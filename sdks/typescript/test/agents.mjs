@@ -35,8 +35,8 @@ export const REDACT_RESPONSE = hook(script(REDACT.response));
 export const REDACT_SECRET = hook(script(changing(`text.replace("SECRET", "XXXX")`)));
 export const ADD_END = hook(script(changing(`chunk ? text : text + " (end)"`)));
 
-/** A guard that refuses what holds a secret: a hook of any event. */
-export const NO_SECRET = hook(`grep -q 1234 && { echo "secret inside" >&2; exit 2; } || true`);
+/** A guard that refuses what holds a secret: a hook of any event. As a word: times and ids have all digits at times. */
+export const NO_SECRET = hook(`grep -qw 1234 && { echo "secret inside" >&2; exit 2; } || true`);
 /** Hooks that withhold the tool \`free\`, in each way that they can, and by a failure. */
 export const WITHHOLDING = Object.entries({
   none: answers({hookSpecificOutput: {toolConfig: {mode: "NONE"}}}),

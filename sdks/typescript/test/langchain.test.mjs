@@ -6,7 +6,7 @@ import {AIMessage, HumanMessage, SystemMessage, ToolMessage} from "@langchain/co
 import {Command, MemorySaver, interrupt} from "@langchain/langgraph";
 import {HookClient, agentTurn} from "hook-sdk";
 import {hookMiddleware} from "hook-sdk/langchain";
-import {FakeToolCallingModel, createAgent, createMiddleware, tool} from "langchain";
+import {FakeToolCallingModel, createAgent, createMiddleware, providerStrategy, tool, toolStrategy} from "langchain";
 import {z} from "zod";
 
 import {
@@ -174,7 +174,7 @@ agent("a refused prompt is not in the thread for the next turn, also where hooks
   await run(client, "hello");
   assert.equal(got.length, 1);
   assert.equal(got[0].at(-1).text, "hello");
-  assert.doesNotMatch(JSON.stringify(got[0]), /1234/);
+  assert.doesNotMatch(JSON.stringify(got[0]), /\b1234\b/);
 });
 
 agent("an interrupt of a tool is the graph's, and no error for hooks to change", TOOL_HOOKS, async (client) => {
@@ -203,13 +203,51 @@ agent("the model gets the request that hooks left, not the secret", {BeforeModel
     ["be *st"], ["my key is ****", image], "hm *", "*?",
   ].map((it, at) => (at === 0 ? (Array.isArray(got[0][0].content) ? it : it[0]) : it)));
   assert.equal(got[0][1].id, "h");
-  assert.ok(!JSON.stringify(got[0]).includes("1234"));
+  assert.doesNotMatch(JSON.stringify(got[0]), /\b1234\b/);
 });
 
 agent("a response is what hooks left of it", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
   const {text, messages} = await run(client, [new AIMessage({content: "the key is 1234", id: "a", response_metadata: {model: "m"}})]);
   assert.equal(text, "the key is ****");
   assert.deepEqual([messages.at(-1).id, messages.at(-1).response_metadata.model], ["a", "m"]);
+});
+
+/** Runs an agent whose answer is structured, in each way of LangChain; gives what it came to. */
+async function structured(client, how, ...answers) {
+  const city = z.object({city: z.string()});
+  const responseFormat = how === "native" ? providerStrategy(city) : toolStrategy(city);
+  const {model, got} = scripted(...answers.map((answer) => (how === "native" ? says(JSON.stringify(answer)) : new AIMessage({
+    id: "a", content: JSON.stringify(answer), tool_calls: [{id: "c-1", name: responseFormat[0].name, args: answer}],
+  }))));
+  const made = createAgent({model, tools: [], responseFormat, middleware: [hookMiddleware(client)]});
+  const {structuredResponse, messages} = await made.invoke({messages: [new HumanMessage("p")]}).catch((error) => ({messages: [{text: String(error)}]}));
+  return {structuredResponse, text: messages.at(-1).text, models: got.length};
+}
+
+agent("hooks see a structured answer, and may refuse it", {AfterModel: [NO_SECRET]}, async (client) => {
+  for (const how of ["native", "tool"]) {
+    const {structuredResponse, models} = await structured(client, how, {city: "Rome"});
+    assert.deepEqual([structuredResponse, models], [{city: "Rome"}, 1]);
+    assert.deepEqual(await structured(client, how, {city: "1234"}), {structuredResponse: undefined, text: "secret inside", models: 1});
+  }
+  // Of an answer that does not fit, LangChain has the model try again.
+  assert.deepEqual((await structured(client, "tool", {town: "Rome"}, {city: "Oslo"})).structuredResponse, {city: "Oslo"});
+  assert.deepEqual(await structured(client, "tool", {town: "1234"}, {city: "Oslo"}), {
+    structuredResponse: undefined, text: "HookRefusal: secret inside", models: 1,
+  });
+});
+
+agent("a structured answer that hooks change fails the agent", {AfterModel: [REDACT_RESPONSE]}, async (client) => {
+  for (const [how, answer] of [["native", {city: "1234"}], ["tool", {city: "1234"}], ["tool", {town: "1234"}]]) {
+    const {structuredResponse, text} = await structured(client, how, answer);
+    assert.deepEqual([structuredResponse, text], [undefined, "HookRefusal: hooks changed a structured answer"]);
+  }
+});
+
+agent("a tool that the provider runs is reported", {}, async (client, {problems}) => {
+  const {model} = scripted(says("done"));
+  await createAgent({model, tools: [{type: "web_search"}], middleware: [hookMiddleware(client)]}).invoke({messages: [new HumanMessage("p")]});
+  assert.deepEqual(problems, ["the model's provider runs web_search itself: hooks do not see it"]);
 });
 
 const blocked = (event, answer) => ({[event]: [{hooks: [

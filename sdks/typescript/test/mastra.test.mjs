@@ -26,6 +26,7 @@ if (mastra) {
   const {Mastra} = await mastra("@mastra/core/mastra");
   const {InMemoryStore} = await mastra("@mastra/core/storage");
   const {MockMemory} = await mastra("@mastra/core/memory");
+  const {MastraVoice} = await mastra("@mastra/core/voice");
   const {ModelRouterLanguageModel} = await mastra("@mastra/core/llm");
 
   const {noopLogger} = await mastra("@mastra/core/logger");
@@ -118,7 +119,7 @@ if (mastra) {
     ]) {
       const {output} = await called(client, "free", {city: "Rome"}, more);
       assert.match(JSON.stringify(output), /secret inside/);
-      assert.doesNotMatch(JSON.stringify(output), /1234|harmless/);
+      assert.doesNotMatch(JSON.stringify(output), /\b1234\b|harmless/);
     }
     const {output} = await called(client, "free", {city: "Rome"}, {toModelOutput: () => ({type: "text", value: reads++ === 0 ? "harmless" : "1234"})});
     assert.deepEqual(output, {type: "text", value: "harmless"});
@@ -206,7 +207,7 @@ if (mastra) {
     assert.equal((await one.generate("my key is 1234")).text, "done");
     assert.equal(await (await one.stream("my key is 1234")).text, "done");
     for (const {prompt} of [...model.doGenerateCalls, ...model.doStreamCalls]) {
-      assert.ok(!JSON.stringify(prompt).includes("1234"), JSON.stringify(prompt));
+      assert.doesNotMatch(JSON.stringify(prompt), /\b1234\b/);
       assert.match(JSON.stringify(prompt), /my key is \*\*\*\*/);
       assert.match(JSON.stringify(prompt), /be kind/);
     }
@@ -456,6 +457,64 @@ if (mastra) {
     const model = new MockLanguageModelV3({doGenerate: [says("done")]});
     await made(client, model).generate("p");
     assert.deepEqual(model.doGenerateCalls[0].prompt.at(-1).content.map(({text}) => text), ["mind the gap\n\np"]);
+  });
+
+  const guarding = {BeforeAgent: [NO_SECRET, ...blocked("BeforeAgent", {hookSpecificOutput: {additionalContext: "mind the gap"}}).BeforeAgent]};
+  agent("Mastra: hooks are asked about a prompt that is sent to a thread, also while the agent runs", guarding, async (client) => {
+    for (const text of ["my key is 1234", "go on"]) {
+      for (const isRunning of [false, true]) {
+        const send = () => one.sendMessage(text, {threadId: "t", resourceId: "r"});
+        const streamed = [{type: "tool-call", toolCallId: "c-1", toolName: "free", input: "{}"}, {type: "finish", finishReason: finish("tool-calls"), usage}];
+        const model = new MockLanguageModelV3({doStream: [...(isRunning ? [{stream: convertArrayToReadableStream(streamed)}] : []), streams("done")]});
+        const free = createTool({id: "free", description: "d", inputSchema: z.object({}), execute: async () => (send(), "sunny")});
+        const agents = {a: made(client, model, {free}, {memory: new MockMemory()})};
+        const one = new Mastra({agents, storage: new InMemoryStore(), logger: false}).getAgent("a");
+        const subscription = await one.subscribeToThread({threadId: "t", resourceId: "r"});
+        if (isRunning) void one.stream("p", {memory: {thread: "t", resource: "r"}}).then((run) => run.consumeStream());
+        else send();
+        for await (const {type} of subscription.stream) if (type === "finish" || type === "tripwire") break;
+        const prompts = promptsOf(model).map((prompt) => [prompt.includes(text), prompt.match(/mind the gap/g)?.length]);
+        const first = isRunning ? [[false, 1]] : [];
+        assert.deepEqual(prompts, text === "go on" ? [...first, [true, first.length + 1]] : first);
+      }
+    }
+  });
+
+  agent("Mastra: hooks are asked about each prompt of several that were sent", {BeforeAgent: [NO_SECRET]}, async (client) => {
+    const sent = (id, text) => ({id, role: "signal", type: "user", createdAt: new Date(), content: {
+      format: 2, parts: [{type: "text", text}], metadata: {signal: {id, type: "user", tagName: "user", createdAt: "2026-01-01T00:00:00Z"}},
+    }});
+    const model = new MockLanguageModelV3({doGenerate: [says("done")]});
+    const {tripwire} = await made(client, model).generate([sent("1", "my key is 1234"), sent("2", "go on")]);
+    assert.deepEqual([tripwire?.reason, model.doGenerateCalls.length], ["secret inside", 0]);
+  });
+
+  agent("Mastra: a tool of the provider that runs here is asked about", TOOL_HOOKS, async (client) => {
+    for (const [name, expected] of [["free", ["free"]], ["denied", []]]) {
+      const model = new MockLanguageModelV3({doGenerate: [calls(name, {}), says("done")]});
+      const ran = [];
+      const tool = {type: "provider-defined", id: `own.${name}`, name, args: {}, inputSchema: z.object({}), execute: () => ran.push(name)};
+      assert.equal((await made(client, model, {[name]: tool}).generate("p")).text, "done");
+      assert.deepEqual(ran, expected);
+    }
+  });
+
+  agent("Mastra: a voice, which would call tools past hooks, gets none", TOOL_HOOKS, async (client, {problems}) => {
+    const given = [];
+    const voice = new (class extends MastraVoice {
+      addTools = (tools) => given.push(tools);
+    })();
+    const free = createTool({id: "free", description: "d", execute: () => 1});
+    const one = made(client, new MockLanguageModelV3(), {free}, {voice});
+    assert.ok((await one.getVoice()) instanceof MastraVoice);
+    assert.deepEqual([given, problems], [[], ["the voice of an agent gets no tools: hooks would not be asked about them"]]);
+  });
+
+  agent("Mastra: another agent without hooks is reported", TOOL_HOOKS, async (client, {problems}) => {
+    const model = new MockLanguageModelV3();
+    const agents = {hooked: made(client, model), plain: new Agent({id: "b", name: "b", description: "d", instructions: "be kind", model})};
+    for (const own of [agents, () => agents, async () => agents]) await made(client, model, {}, {agents: own}).listAgents();
+    assert.deepEqual(problems, ["hooks do not see what the agent plain does: it needs a `withHooks` of its own"]);
   });
 
   agent("Mastra: without an answer of the hooks neither the model nor a tool is called", TOOL_HOOKS, async (client) => {

@@ -36,8 +36,8 @@ const shared = (name, during) => engine(name, {}, async (project) => {
   for (const name of ["HOOK_SOCKET", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]) delete process.env[name];
   const problems = [];
   const clients = [];
-  const client = () => {
-    clients.push(new HookClient({project: folder, reconnect: {initialMs: 10, maxMs: 50}, onProblem: (problem) => problems.push(problem)}));
+  const client = (more = {}) => {
+    clients.push(new HookClient({...more, project: folder, reconnect: {initialMs: 10, maxMs: 50}, onProblem: (problem) => problems.push(problem)}));
     return clients.at(-1);
   };
   try {
@@ -95,6 +95,11 @@ shared("a private server is for a program that asks, and is said", async ({clien
   assert.deepEqual((await fires(asker)).warnings, []);
   // Nobody else would ask a hook there.
   await assert.rejects(asker.ready(asker.registerHook("BeforeTool", guard)), /nobody else asks the private server/);
+});
+
+shared("a private server that cannot be started is not said to have been", async ({client, problems}) => {
+  await assert.rejects(fires(client({command: ["/nowhere/hook"]})), /cannot be run/);
+  assert.deepEqual(problems, []);
 });
 
 shared("an agent's library says once that a private server was started", async ({client, problems}) => {

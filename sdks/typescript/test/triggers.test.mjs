@@ -352,6 +352,53 @@ test("a reader that leaves cancels the model", () => withClient(async ({server, 
   await assert.rejects(answer.finish(), {code: "cancelled"});
 }));
 
+test("a reader that leaves while it waits, or before it has read, cancels the model at once", async () => {
+  for (const isWaiting of [true, false]) {
+    await withClient(async ({server, client}) => {
+      let cancelled;
+      const isCancelled = new Promise((resolve) => (cancelled = resolve));
+      const {outcome: answer, ask, connection} = await begun(server, () => callModel(client, "genai", {}, async function* (request, {signal}) {
+        signal.addEventListener("abort", cancelled);
+        yield {n: 1};
+        await never();
+      }));
+      void ask("model.call", {request: {}, inspected: true});
+      await connection.next("hook-trigger-chunk");
+      const parts = answer[Symbol.asyncIterator]();
+      const part = isWaiting ? parts.next() : Promise.reject(new HookError("cancelled", "it was not read"));
+      const refused = assert.rejects(part, {code: "cancelled"});
+      await parts.return();
+      await Promise.all([isCancelled, refused, connection.next("hook-trigger-cancel")]);
+      await assert.rejects(answer.finish(), {code: "cancelled"});
+    });
+  }
+});
+
+test("what hooks say to the model stays for the next request until a model has answered", () => withClient(async ({server, client}) => {
+  const {outcome, end, connection} = await begun(server, () => session(client));
+  end({forModel: "mind the gap"});
+  const work = await outcome;
+  const results = [
+    {outcome: "interrupted"}, {outcome: "blocked", called: false, reason: "no"}, {error: {code: "overloaded", message: "no"}}, undefined,
+    {outcome: "called", response: {}}, {outcome: "called", response: {}},
+  ];
+  const contexts = [];
+  for (const result of results) {
+    const abort = new AbortController();
+    const answer = callModel(work, "genai", {}, () => ({}), {signal: abort.signal});
+    const {triggerId, call} = await connection.next("hook-trigger");
+    contexts.push(call.context);
+    if (result && result.outcome !== "blocked") {
+      connection.send({type: "hook-host-call", hostCallId: triggerId, triggerId, method: "model.call", params: {request: {}, inspected: true}});
+      await connection.next("hook-host-result", ({hostCallId}) => hostCallId === triggerId);
+    }
+    if (result) connection.send({type: "hook-trigger-result", triggerId, ...(result.error ? result : {result})});
+    else abort.abort();
+    await answer.finish().catch(({code}) => assert.equal(code, "cancelled"));
+  }
+  assert.deepEqual(contexts, [...Array(5).fill("mind the gap"), undefined]);
+}));
+
 test("a model is read no faster than its reader", () => withClient(async ({server, client}) => {
   let read = 0;
   const {outcome: answer, ask, end} = await begun(server, () => callModel(client, "genai", {}, async function* () {
@@ -425,6 +472,19 @@ for (const [what, begin] of [
     assert.equal((await connection.said.next()).type, "end"); // The server was asked nothing more.
   }));
 }
+
+test("in a turn whose prompt was refused nothing is called, and its end is not asked about", () => withClient(async ({server, client}) => {
+  const {outcome, end, connection} = await begun(server, () => agentTurn(client, "p"));
+  end({outcome: "refused", reason: "not today"});
+  const turn = await outcome;
+  assert.equal(turn.outcome, "refused");
+  for (const call of [() => executeTool(turn, CALL, never), () => callModel(turn, "genai", {}, never).finish(), () => turn.end("r")]) {
+    const {outcome, reason} = await call();
+    assert.deepEqual([outcome, reason], ["stopped", "not today"]);
+  }
+  connection.said.push({type: "end"});
+  assert.equal((await connection.said.next()).type, "end");
+}));
 
 test("many calls in a turn, which its end cancels, are no leak to Node", () => withClient(async ({server, client}) => {
   const warnings = [];

@@ -1,5 +1,7 @@
 /** Hooks in agents of the Vercel AI SDK: `hook-sdk/ai`. */
 
+import {inspect} from "node:util";
+
 import * as ai from "ai";
 import {asSchema, wrapLanguageModel} from "ai";
 import type {LanguageModelMiddleware, PrepareStepFunction, ToolSet} from "ai";
@@ -132,8 +134,10 @@ function newRun(scope: Scope, options: IntegrationOptions): Run {
   return Run.ofItsOwn(scope, options, "ai", [5, 6, 7]);
 }
 
-/** The arguments of models, by what schemas made of them. */
-const RAW = new WeakMap<object, Record<string, unknown>>();
+/** The arguments of models, by what schemas made of them; `made` is that, written. */
+const RAW = new WeakMap<object, {raw: Record<string, unknown>; made: string}>();
+
+const ALL = {depth: null, maxArrayLength: null, maxStringLength: null, customInspect: false};
 
 /** A tool whose schema keeps what the model has given: a schema may make what hooks cannot see. */
 function keepingRaw<T extends ToolSet[string]>(tool: T): T {
@@ -143,7 +147,7 @@ function keepingRaw<T extends ToolSet[string]>(tool: T): T {
   const inputSchema = Object.create(schema, {validate: {value: async (given: unknown) => {
     const {copy: raw} = snapshot(given);
     const result = await validate(given);
-    if (result.success && isObject(result.value) && isObject(raw)) RAW.set(result.value, raw);
+    if (result.success && isObject(result.value) && isObject(raw)) RAW.set(result.value, {raw, made: inspect(result.value, ALL)});
     return result;
   }}}) as typeof schema;
   return {...tool, inputSchema};
@@ -153,7 +157,10 @@ function keepingRaw<T extends ToolSet[string]>(tool: T): T {
 const IS_OUTPUT_ALONE = !("ToolLoopAgent" in ai);
 
 const LIBRARY: ToolLibrary<ToolSet[string]> = {
-  rawOf: (given) => RAW.get(given),
+  rawOf(given) {
+    const known = RAW.get(given);
+    return known?.made === inspect(given, ALL) ? known.raw : undefined;
+  },
   async validated({inputSchema}, given) {
     const result = await asSchema(inputSchema).validate?.(given);
     if (!result || result.success) return result;

@@ -8,6 +8,7 @@ import {HookError} from "../errors.js";
 import {snapshot} from "../json.js";
 import {agentTurn, endTurn} from "../triggers/agent.js";
 import {callModel} from "../triggers/model.js";
+import type {ModelOutcome} from "../triggers/model.js";
 import type {TriggerOptions} from "../triggers/options.js";
 import type {Scope} from "../triggers/scope.js";
 import {runTool} from "../triggers/tool.js";
@@ -61,24 +62,37 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
     wrapModelCall: async (request, handler) => {
       const stopped = stopOf(request.messages);
       if (stopped !== undefined) return answerWith(stopped, true);
+      for (const tool of request.tools) {
+        if (isOfProvider(tool)) run.client.report(`the model's provider runs ${nameOf(tool) || String(tool.type)} itself: hooks do not see it`);
+      }
       const chat = toRequest(request.systemMessage, request.messages, request.tools, request.toolChoice);
-      let message: AIMessage | undefined;
+      let made: {returned: AIMessage | Structured; text: string} | undefined;
       const answer = callModel(run.scope, "openai-chat", chat, async (given) => {
         const left = given as unknown as ChatRequest;
         const allow = withholding(chat, left);
-        const returned = await handler({...request, ...fromRequest(left, chat, request)});
-        if (!AIMessage.isInstance(returned)) throw new HookError("unsupported", "another middleware gave no message, which hooks cannot see");
-        for (const {name} of returned.tool_calls ?? []) allow(name);
-        message = returned;
-        return completionOf(returned);
+        const returned = await handler({...request, ...fromRequest(left, chat, request)}) as AIMessage | Structured;
+        const [message, ...more] = AIMessage.isInstance(returned) ? [returned] : returned.messages ?? [];
+        if (!AIMessage.isInstance(message)) throw new HookError("unsupported", "another middleware gave no message, which hooks cannot see");
+        for (const {id, name} of message.tool_calls ?? []) if (!isAnswered(id, more)) allow(name);
+        made = {returned, text: [message, ...more].map((it) => it.text).join("\n")};
+        return completionOf(message, made.text);
       }, {...optionsOf(request.runtime), context: contextOf(request.messages)});
       const outcome = await answer.finish();
       run.tell(outcome);
       if (outcome.error) throw outcome.error;
       if (outcome.outcome === "interrupted") throw outcome.cause ?? new HookError("interrupted", "the model's answer broke off");
       const {text, calls} = readCompletion(outcome.response ?? {});
-      if (outcome.outcome === "called" && message) {
-        return withKwargs(text === message.text ? message : withText(message, text), {[CONTEXT]: outcome.forNextRequest});
+      const isLeft = outcome.outcome === "called" && text === made?.text;
+      if (made && AIMessage.isInstance(made.returned)) {
+        const {returned} = made;
+        // LangChain keeps it, and asks the model for another one.
+        const isFailedTry = request.responseFormat !== undefined && returned.tool_calls?.some(({name}) => !request.tools.some((tool) => nameOf(tool) === name));
+        if (isFailedTry && !isLeft) throw refusalOf(outcome);
+        if (outcome.outcome === "called") return withKwargs(isLeft ? returned : withText(returned, text), {[CONTEXT]: outcome.forNextRequest});
+      } else if (made && outcome.outcome === "called") {
+        if (!isLeft) throw refusalOf(outcome);
+        const {messages, ...more} = made.returned as Structured;
+        return {...more, messages: messages.with(-1, withKwargs(messages.at(-1)!, {[CONTEXT]: outcome.forNextRequest}))} as unknown as AIMessage;
       }
       if (outcome.outcome === "stopped") return answerWith(outcome.reason, true);
       const tool_calls = calls.map(({id, name, arguments: args}) => ({id, name, args: JSON.parse(args) as Record<string, unknown>, type: "tool_call" as const}));
@@ -93,7 +107,7 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       let signal: unknown;
       let command: object | undefined;
       const outcome = await runTool(scope, call, async (input) => {
-        command = undefined;
+        command = signal = undefined;
         run.reportLost(name, args, input, await takenBy(request.tool, input));
         const returned = await Promise.resolve(handler({...request, toolCall: {...request.toolCall, args: input}})).catch((thrown: unknown) => {
           if (isSignal(thrown)) signal = thrown;
@@ -114,7 +128,7 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
         ...(isStop && {additional_kwargs: {[STOPPED]: outcome.reason}}),
       });
       if (outcome.outcome !== "ran" || !command) return message;
-      if (!messagesIn(command).some((it) => ToolMessage.isInstance(it) && it.tool_call_id === id)) {
+      if (!isAnswered(id, messagesIn(command))) {
         run.client.report(`the tool ${name} returned no answer that hooks could change`);
       }
       return withAnswer(command, message) as typeof message;
@@ -138,6 +152,23 @@ export function hookMiddleware(scope: Scope, options: IntegrationOptions = {}) {
       },
     },
   });
+}
+
+/** What LangChain makes of an answer with a `responseFormat`. */
+interface Structured {
+  structuredResponse: unknown;
+  /** The model's, and those that LangChain adds. */
+  messages: BaseMessage[];
+}
+
+/** Returns the refusal of an answer of which LangChain has made more than its message: nothing of that can be changed. */
+function refusalOf(outcome: ModelOutcome): HookRefusal {
+  return new HookRefusal(outcome.outcome === "stopped" ? "stopped" : "blocked", "reason" in outcome ? outcome.reason : "hooks changed a structured answer");
+}
+
+/** Returns `true` if there is an answer to a call of a tool. */
+function isAnswered(id: string | undefined, messages: BaseMessage[]): boolean {
+  return messages.some((message) => ToolMessage.isInstance(message) && message.tool_call_id === id);
 }
 
 /** Returns `true` for what is thrown to leave the graph, such as an interrupt: it is no error, and not the hooks' to change. */
@@ -249,6 +280,10 @@ function toRequest(system: SystemMessage | undefined, messages: BaseMessage[], t
   };
 }
 
+function isOfProvider(tool: object): tool is {type: unknown} {
+  return !("invoke" in tool) && "type" in tool && tool.type !== "function";
+}
+
 function nameOf(tool: unknown): string {
   const {name, function: called} = tool as {name?: unknown; function?: {name?: unknown}};
   return String(name ?? called?.name ?? "");
@@ -306,8 +341,8 @@ function withText<M extends BaseMessage>(message: M, text: string): M {
   ))]);
 }
 
-function completionOf(message: AIMessage): object {
+function completionOf(message: AIMessage, text: string): object {
   const calls = (message.tool_calls ?? []).map(({id = "", name, args}) => ({id, name, arguments: JSON.stringify(args)}));
   const {input_tokens, output_tokens} = message.usage_metadata ?? {};
-  return toCompletion(message.text, calls, calls.length > 0 ? "tool_calls" : "stop", {input: input_tokens, output: output_tokens});
+  return toCompletion(text, calls, calls.length > 0 ? "tool_calls" : "stop", {input: input_tokens, output: output_tokens});
 }

@@ -121,6 +121,8 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
   const parts: StreamPart[] = [];
   const own = new WeakSet<object>();
   let result: StreamResult | undefined;
+  const cut = new AbortController();
+  const signal = AbortSignal.any([cut.signal, ...(params.abortSignal ? [params.abortSignal] : [])]);
   const answer = callModel<ChatChunk>(run.scope, "openai-chat", request, async function* (given, {signal}) {
     const left = given as unknown as ChatRequest;
     const allow = withholding(request, left);
@@ -133,7 +135,7 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
       own.add(chunk);
       yield chunk;
     }
-  }, {chunks, ...(params.abortSignal && {signal: params.abortSignal})});
+  }, {chunks, signal});
   const open = new Set<string>();
   function* instead(response: Record<string, unknown>, stopped?: string): Generator<StreamPart> {
     for (const id of open) yield {type: "text-end", id};
@@ -186,7 +188,15 @@ async function streamed(run: Run, model: Model, params: CallOptions, chunks: "ea
       yield {type: "error", error: ownReason(error, params)};
     }
   }
-  return {...result, stream: ReadableStream.from(all())};
+  const left = all();
+  return {...result, stream: new ReadableStream<StreamPart>({
+    async pull(controller) {
+      const {done, value} = await left.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (why) => cut.abort(why), // Also while a part is awaited, which may never come.
+  }, {highWaterMark: 0})};
 }
 
 /** A chunk in the form of OpenAI, with the index of its part. */

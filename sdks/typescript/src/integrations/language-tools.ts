@@ -16,6 +16,9 @@ export interface LanguageTool {
   execute?: ((input: never, options: never) => unknown) | undefined;
   toModelOutput?: ((given: never) => unknown) | undefined;
   providerOptions?: object | undefined;
+  /** That of a tool of the provider's begins with `provider`; its `args` go to the model instead of `providerOptions`. */
+  type?: string | undefined;
+  args?: object | undefined;
 }
 
 /** The mark of what has hooks, in objects that libraries hand on or copy. */
@@ -34,7 +37,7 @@ export function isMarked(value: unknown): boolean {
 /** The middleware of an agent's model, which refuses a call that offers tools without hooks. `remedy` is what to do about them. */
 export function refusingTools({wrapGenerate, wrapStream, ...more}: LanguageModelMiddleware, remedy: string): LanguageModelMiddleware {
   const check = ({tools}: Parameters<Model["doGenerate"]>[0]) => {
-    const foreign = tools?.find((tool) => tool.type === "function" && !isMarked(tool.providerOptions));
+    const foreign = tools?.find((tool) => !isMarked(tool.type === "function" ? tool.providerOptions : tool.args));
     if (foreign) throw new HookRefusal("blocked", `the tool ${foreign.name} has no hooks: ${remedy}`);
   };
   return {
@@ -46,7 +49,7 @@ export function refusingTools({wrapGenerate, wrapStream, ...more}: LanguageModel
 
 /** The differences of a library. */
 export interface ToolLibrary<T> {
-  /** Returns the model's own arguments, of which the schema has made those that the tool is given, if that is known. */
+  /** Returns the model's own arguments, of which the schema has made those that the tool is given, if that is known, and they are that still. */
   rawOf?(given: object): Record<string, unknown> | undefined;
   /**
    * Resolves with arguments that hooks have changed, as the tool is to be called with them, and as its schema takes them if the
@@ -65,7 +68,7 @@ export interface ToolLibrary<T> {
 export function toolsOf<T extends LanguageTool>(run: Run, tools: Record<string, T>, library: ToolLibrary<T>): Record<string, T> {
   return Object.fromEntries(Object.entries(tools).map(([name, tool]) => {
     const hooked = hookedTool(run, name, tool, library);
-    return [name, {...hooked, providerOptions: marked(tool.providerOptions)}];
+    return [name, {...hooked, ...(tool.type?.startsWith("provider") ? {args: marked(tool.args)} : {providerOptions: marked(tool.providerOptions)})}];
   }));
 }
 
@@ -97,7 +100,7 @@ function hookedTool<T extends LanguageTool>(run: Run, name: string, tool: T, lib
       const outcome = await runTool(run.scope, {tool_name: name, tool_input: given, tool_call_id: options.toolCallId}, async (left, {signal}) => {
         const isSame = JSON.stringify(left) === before;
         // Arguments of a first run may be the tool's own afterwards.
-        const checked = isSame && (!raw || isFirst) ? {value: raw ? input : left} : await library.validated(tool, left);
+        const checked = isSame && (!raw || (isFirst && library.rawOf!(input) === raw)) ? {value: raw ? input : left} : await library.validated(tool, left);
         isFirst = false;
         if (checked && !isSame) run.reportLost(name, given, left, checked.taken ?? checked.value);
         if (!checked) run.client.report(`hooks change arguments of the tool ${name}, whose schema checks none: give \`jsonSchema\` a \`validate\``);

@@ -5,6 +5,7 @@ import {randomUUID} from "node:crypto";
 
 import type {LanguageModelMiddleware} from "ai";
 
+import type {HookClient} from "../client.js";
 import {HookValueError} from "../errors.js";
 import {agentTurn} from "../triggers/agent.js";
 import type {Scope} from "../triggers/scope.js";
@@ -22,13 +23,24 @@ export type MastraOptions = StreamOptions;
 /** The models that hooks were put around, by the calls of theirs that ask them. */
 const ORIGINALS = new WeakMap<Model["doGenerate"], Model>();
 
+/** The functions of agents with hooks that Mastra calls before a tool. */
+const OWN_HOOKS = new WeakSet<object>();
+
 /** What a call of a model is made in, whose hooks were asked. */
 const ASKED = new AsyncLocalStorage<object>();
 
 /** A message, as Mastra keeps it. */
 interface Message {
+  id: string;
   role: string;
+  type?: string;
   content: {parts: {type: string; text?: string}[]};
+}
+
+/** The messages of a run, of which some are of its memory. */
+interface MessageList {
+  _agentNetworkAppend?: boolean;
+  get: {remembered: {db(): Message[]}};
 }
 
 /** The part of a processor's arguments that hooks need. */
@@ -44,6 +56,11 @@ interface Memory {
   getMergedThreadConfig(config: unknown): {generateTitle?: boolean | {model?: unknown}};
 }
 
+/** A voice of an agent, to which Mastra gives the agent's own tools. */
+interface Voice {
+  addTools(tools: object): void;
+}
+
 /** A tool, as processors get it. */
 interface StepTool extends LanguageTool {
   parameters?: {validate?(given: unknown): {value?: unknown} | Promise<{value?: unknown}>};
@@ -55,11 +72,17 @@ interface Call {
   context?: unknown;
 }
 
+/** Another agent that an agent may call. One that runs elsewhere has no hooks of Mastra's. */
+type Other = {getConfiguredToolHooks?(): Config["hooks"]} | undefined;
+type Others = Record<string, Other>;
+
 /** The part of an agent's configuration that hooks change. */
 interface Config {
   model?: unknown;
   memory?: Memory | ((context: unknown) => Memory | undefined | Promise<Memory | undefined>);
   inputProcessors?: unknown;
+  agents?: Others | ((context: never) => Others | Promise<Others>);
+  voice?: Voice | ((context: never) => unknown);
   hooks?: {beforeToolCall?: (call: never) => unknown};
 }
 
@@ -70,7 +93,7 @@ interface Config {
  * @throws HookValueError for a model of the first version, which only `generateLegacy` takes.
  */
 export function withHooks<C extends object>(scope: Scope, config: C, options: MastraOptions = {}): C {
-  const {model, memory, inputProcessors: before = [], hooks}: Config = config;
+  const {model, memory, agents, voice, inputProcessors: before = [], hooks}: Config = config;
   const asked = new WeakSet<object>();
   const processor = processorOf(scope, options, asked);
   const inputProcessors = typeof before === "function"
@@ -81,10 +104,13 @@ export function withHooks<C extends object>(scope: Scope, config: C, options: Ma
     if (!asked.has(Object(call.context) as object)) throw new HookRefusal("blocked", `hooks were not asked about this call of ${call.toolName}`);
     return hooks?.beforeToolCall?.(call as never);
   };
+  OWN_HOOKS.add(beforeToolCall);
   const guarded = (it: unknown) => guardedModel(scope, it, options, asked);
+  const client = "client" in scope ? scope.client : scope;
   return {
     ...config, inputProcessors, hooks: {...hooks, beforeToolCall},
     ...(model !== undefined && {model: guarded(model)}), ...(memory && {memory: guardedMemory(memory, guarded)}),
+    ...(typeof voice === "object" && {voice: withoutTools(voice, client)}), ...(agents && {agents: reported(agents, client)}),
   };
 }
 
@@ -108,6 +134,11 @@ function guardedModel(scope: Scope, given: unknown, options: MastraOptions, aske
     const chosen = guarded(await given(context));
     return typeof chosen === "function" ? chosen(context) as unknown : chosen;
   };
+}
+
+/** Returns `true` for a prompt that came by `sendMessage` or a channel, also while the agent runs. */
+function isSent({role, type}: Message): boolean {
+  return role === "signal" && type === "user";
 }
 
 function isModel(given: unknown): given is Model {
@@ -158,6 +189,31 @@ function guardedMemory(
   return own;
 }
 
+/** The other agents of a configuration. One without hooks is reported. */
+function reported(agents: NonNullable<Config["agents"]>, client: HookClient): Config["agents"] {
+  const look = (found: Others) => {
+    for (const [name, other] of Object.entries(found ?? {})) {
+      if (!other?.getConfiguredToolHooks || OWN_HOOKS.has(Object(other.getConfiguredToolHooks()?.beforeToolCall) as object)) continue;
+      client.report(`hooks do not see what the agent ${name} does: it needs a \`withHooks\` of its own`);
+    }
+    return found;
+  };
+  if (typeof agents !== "function") return look(agents);
+  return (context) => {
+    const found = agents(context);
+    return found instanceof Promise ? found.then(look) : look(found);
+  };
+}
+
+/** A voice that gets no tools: it would call them by itself, past hooks. */
+function withoutTools(voice: Voice, client: HookClient): Voice {
+  return withOwn(voice, {
+    addTools(tools) {
+      if (Object.keys(tools ?? {}).length > 0) client.report("the voice of an agent gets no tools: hooks would not be asked about them");
+    },
+  });
+}
+
 /** An object with some members of its own. It stays of its class, of which Mastra asks, and has its private fields. */
 function withOwn<T extends object>(original: T, own: Partial<T>): T {
   return new Proxy(original, {
@@ -196,9 +252,27 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
     validated: async ({parameters}, value) => ({value, taken: (await parameters?.validate?.(value))?.value}),
     outputFor: (output) => output ?? undefined, keyOf: (output) => output, onCall: (given) => void asked.add(given),
   };
+  /** The ids of messages that hooks were asked about, or a turn of its own; those of others come while the agent runs. */
+  const seen = new WeakMap<Run, Set<string>>();
+  /** Asks about the prompt in a message, or about none; resolves with the messages that hooks left. */
+  const ask = async (run: Run, input: Step, messages: Message[], at: number): Promise<Message[]> => {
+    const parts = messages[at]?.content.parts ?? [];
+    const texts = parts.filter(({type}) => type === "text");
+    const prompt = texts.map(({text = ""}) => text).join("\n");
+    const turn = await agentTurn(run.scope, prompt, {...(input.abortSignal && {signal: input.abortSignal})});
+    run.tell(turn);
+    if (turn.error) throw turn.error;
+    if (turn.outcome !== "proceed") return abort(input, turn.reason);
+    const given = promptOf(turn);
+    if (given === prompt) return messages;
+    const left = [{type: "text", text: at < 0 ? given.trimStart() : given}, ...parts.filter((part) => !texts.includes(part))];
+    if (at < 0) return [...messages, {id: randomUUID(), role: "user", createdAt: new Date(), content: {format: 2, parts: left}} as Message];
+    const {content: {parts: _, ...content}, ...message} = messages[at]!;
+    return messages.with(at, {...message, content: {...content, parts: left}});
+  };
   return {
     id: "hooks",
-    async processInput(input: Step & {messages: Message[]; messageList?: {_agentNetworkAppend?: boolean}}) {
+    async processInput(input: Step & {messages: Message[]; messageList?: MessageList}) {
       const run = runOf(input);
       const {messages} = input;
       if (input.messageList?._agentNetworkAppend) {
@@ -206,30 +280,29 @@ function processorOf(scope: Scope, options: MastraOptions, asked: WeakSet<object
         run.client.report(why); // Its stream ends with a status alone.
         throw new HookRefusal("blocked", why);
       }
-      if ("prompt" in scope) return messages;
-      const at = messages.findLastIndex(({role}) => role === "user");
-      const parts = messages[at]?.content.parts ?? [];
-      const texts = parts.filter(({type}) => type === "text");
-      const prompt = texts.map(({text = ""}) => text).join("\n");
-      const turn = await agentTurn(run.scope, prompt, {...(input.abortSignal && {signal: input.abortSignal})});
-      run.tell(turn);
-      if (turn.error) throw turn.error;
-      if (turn.outcome !== "proceed") return abort(input, turn.reason);
-      const given = promptOf(turn);
-      if (given === prompt) return messages;
-      const left = [{type: "text", text: at < 0 ? given.trimStart() : given}, ...parts.filter((part) => !texts.includes(part))];
-      if (at < 0) return [...messages, {id: randomUUID(), role: "user", createdAt: new Date(), content: {format: 2, parts: left}}];
-      const {content: {parts: _, ...content}, ...message} = messages[at]!;
-      return messages.with(at, {...message, content: {...content, parts: left}});
+      const at = messages.findLastIndex((message) => message.role === "user" || isSent(message));
+      seen.set(run, new Set(messages.filter((message, n) => n === at || !isSent(message)).map(({id}) => id)));
+      return "prompt" in scope ? messages : ask(run, input, messages, at);
     },
-    async processInputStep(step: Step & {model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}}) {
+    async processInputStep(step: Step & {
+      model: Model; tools?: Record<string, StepTool>; structuredOutput?: {model?: unknown}; messages: Message[]; messageList: MessageList;
+    }) {
       const run = runOf(step);
       if (run.stopped !== undefined) return abort(step, run.stopped);
       const own = step.structuredOutput?.model;
       if (own && !(isModel(own) && ORIGINALS.has(own.doGenerate))) {
         throw new HookRefusal("blocked", "the model of `structuredOutput` has no hooks: leave it to the agent's own, or give it `hookModel(client, model)`");
       }
+      const known = seen.get(run) ?? new Set(step.messages.map(({id}) => id)); // A run that goes on was asked about them before.
+      seen.set(run, known);
+      let {messages} = step;
+      for (const [at, {id}] of messages.entries()) {
+        if (!isSent(messages[at]!) || known.has(id) || step.messageList.get.remembered.db().some((it) => it.id === id)) continue;
+        known.add(id);
+        messages = await ask(run, step, messages, at);
+      }
       return {
+        ...(messages !== step.messages && {messages}),
         // Mastra copies a model, and keeps its `supportedUrls`.
         model: hookedModel(run, step.model, marked(await step.model.supportedUrls), options, asked),
         ...(step.tools && {tools: toolsOf(run, step.tools, library)}),

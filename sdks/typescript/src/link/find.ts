@@ -48,8 +48,8 @@ export function find(where: Where): Connect {
       throw new HookConnectionError("no_server", `${missing}; \`hook serve --socket\` there starts one`);
     }
     const notice = `${missing}, so a private one was started, with the hooks of settings alone: hooks that other programs register are not asked`;
-    listener.problem(notice);
     const link = await start();
+    listener.problem(notice);
     link.notice = notice;
     return link;
   };

@@ -90,7 +90,8 @@ class Turn extends Part {
     const outcome = await this.fire("prompt", input, ["proceed", "refused", "stopped"], refusal, (given) => (
       given["outcome"] === "proceed" && typeof given["prompt"] !== "string" ? {outcome: "proceed without a prompt"} : given
     ));
-    if (outcome.outcome === "stopped") this.stopState.reason = this.#around.reason = outcome.reason;
+    if (outcome.outcome === "stopped") this.#around.reason = outcome.reason;
+    if (outcome.outcome !== "proceed") this.stopState.reason = outcome.reason;
     return Object.assign(this, outcome) as AgentTurn;
   }
 
@@ -110,12 +111,13 @@ class Turn extends Part {
 
 /** A turn: `executeTool` and `callModel` take it instead of the client, and what they run is cancelled when it is left. */
 export type AgentTurn = PromptOutcome & InnerScope & AsyncDisposable & {
-  /** Ends the turn with the agent's answer; hooks may have it go on. They are not asked where they have had the agent stop. */
+  /** Ends the turn with the agent's answer; hooks may have it go on. They are not asked where they have refused the prompt, or had the agent stop. */
   end(response: string, more?: {messages?: unknown[]}): Promise<TurnEnd>;
 };
 
 /**
- * Begins a turn with the user's prompt, or with that of a turn that goes on. The server counts how often in a row.
+ * Begins a turn with the user's prompt, or with that of a turn that goes on. The server counts how often in a row. In a
+ * turn whose prompt was refused all calls are `stopped`.
  *
  * @throws HookError `cancelled` where the signal is aborted; nothing else.
  */

@@ -98,7 +98,8 @@ export function callModel<C extends object>(
     return {};
   };
   const kept = "client" in scope ? scope.context : undefined;
-  const context = [kept?.take(), given].filter((text) => text !== undefined).join("\n\n") || undefined;
+  const own = kept?.take(); // It is kept for another request where no model has answered to it.
+  const context = [own, given].filter((text) => text !== undefined).join("\n\n") || undefined;
   const fields = {sdk, request, context, available_tools, messages, prompt, system_prompt, chunks};
   const stop = stopStateOf(scope);
   const begun = stop.reason !== undefined ? Promise.resolve({outcome: "stopped", reason: stop.reason, called}) : client.trigger("model", fields, (link) => ({
@@ -118,30 +119,29 @@ export function callModel<C extends object>(
       given = refusal(new HookError("invalid_message", `${given["outcome"]}, and there is no response`));
     }
     if (given.outcome === "stopped") stop.reason ??= given.reason;
-    // What no model has seen is for the next.
-    if (given.error && !called) kept?.add(context);
+    if (!called || given.error || given.outcome === "interrupted") kept?.add(own);
     kept?.add(given.forNextRequest);
     if (given.outcome === "interrupted" && cause !== undefined) given.cause = cause;
     const failed = given.error ?? (given.outcome === "interrupted" ? cause ?? new HookError("interrupted", "the model's answer broke off") : undefined);
     parts.end(failed);
     return given;
   }, (error: unknown) => {
+    kept?.add(own);
     parts.end(error);
     throw error;
   });
   outcome.catch(() => {}); // `finish` rejects with it.
   return {
-    async *[Symbol.asyncIterator]() {
-      let isAtEnd = false;
-      try {
-        yield* parts.each();
-        isAtEnd = true;
-      } catch (error) {
-        isAtEnd = true;
-        throw error;
-      } finally {
-        if (!isAtEnd) left.abort();
-      }
+    [Symbol.asyncIterator]() {
+      const each = parts.each();
+      return {
+        next: () => each.next(),
+        // A generator's own waits for the part that is awaited, which may never come.
+        return: () => {
+          left.abort();
+          return each.return(undefined);
+        },
+      };
     },
     finish() {
       parts.drop();
