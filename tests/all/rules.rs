@@ -202,6 +202,12 @@ fn what_matches_nothing_is_reported() {
     for (rule, rule_name, message) in [
         ("shell = { program = \"git push\" }", "invalid-rule", "arguments belong into `args`"),
         ("shell = { program = \"npm{\" }", "invalid-rule", "`{a,b}`"),
+        ("shell = { program = \"{a,{b,c}}\" }", "invalid-rule", "braces within braces"),
+        (
+            "shell = { program = \"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\" }",
+            "invalid-rule",
+            "too many alternatives",
+        ),
         ("read = [\"x\"]\nagent = \"cluade\"", "unknown-agent", "write `claude`"),
         ("tool = \"run_shel_command\"", "unknown-tool", "write `run_shell_command`"),
         (

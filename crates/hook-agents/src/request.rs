@@ -116,7 +116,8 @@ impl AgentRequest {
 
     /// Returns `true` if this is about a call of a tool that has an id.
     pub fn is_of_tool(&self) -> bool {
-        self.input.get("tool_call_id").is_some()
+        let id = self.input.get("tool_call_id").and_then(RawJson::to_text);
+        id.is_some_and(|id| !id.is_empty())
     }
 
     /// Returns the input of the native event.

@@ -152,18 +152,19 @@ impl Failure {
 pub(crate) struct ExitPolicy(Arc<AtomicBool>);
 
 impl ExitPolicy {
-    /// Creates the policy of a command that is not known yet. It holds also where the process aborts, as
-    /// it does without memory or with a full stack: agents go on after a command that a signal ended.
+    /// Creates the policy of a command that is not known yet.
     pub(crate) fn new() -> Self {
-        let is_guarded = Arc::new(AtomicBool::new(true));
-        #[cfg(unix)]
-        {
-            let code = BLOCKED.0.into();
-            let (abort, guarded) = (signal_hook::consts::SIGABRT, Arc::clone(&is_guarded));
-            // Without this handler, a signal ends the process, as before.
-            let _ = signal_hook::flag::register_conditional_shutdown(abort, code, guarded);
-        }
-        Self(is_guarded)
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Has this policy hold also where the process aborts, as it does without memory or with a full
+    /// stack: agents go on after a command that a signal ended.
+    #[cfg(unix)]
+    pub(crate) fn refuse_when_aborted(&self) {
+        let code = BLOCKED.0.into();
+        let abort = signal_hook::consts::SIGABRT;
+        // Without this handler, a signal ends the process, as before.
+        let _ = signal_hook::flag::register_conditional_shutdown(abort, code, Arc::clone(&self.0));
     }
 
     /// Records whether the event has a guard.

@@ -91,6 +91,10 @@ fn main() -> ExitCode {
     };
     let event = cli.event_to_answer();
     exit_policy.set_guarded(cli.command.gives_verdict());
+    #[cfg(unix)]
+    if cli.command.gives_verdict() {
+        exit_policy.refuse_when_aborted();
+    }
     let mut printer = Printer::new(cli.common.color, cli.common.json);
     let (status, failure, reason) = match panics::catch(|| run(cli, &exit_policy, &mut printer)) {
         Some(Ok(status)) => (status, Failure::Internal, "it was ended before".to_owned()),

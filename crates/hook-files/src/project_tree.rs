@@ -11,7 +11,7 @@ use super::program::is_executable;
 use super::user_folders;
 
 /// The folders of projects, each from the outermost project or repository around it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub struct ProjectTree {
     /// Not of what is no project, or contains the user's home and so all of the user's files.
     roots: Vec<PathBuf>,
@@ -75,6 +75,10 @@ impl ProjectTree {
             {
                 return true;
             }
+            // A program may be put there later.
+            if !folder.is_dir() {
+                return false;
+            }
             if is_in_any_project(&real, &homes) {
                 return possible_programs(folder, programs, |_| true).is_empty();
             }
@@ -97,14 +101,20 @@ impl ProjectTree {
                 && !is_of_packages(&real)
                 && !is_in_any_project(&real, &homes)
         };
-        std::env::split_paths(list).filter(|folder| folder.is_absolute()).find_map(|folder| {
+        let (folders, _) = self.split_outside(list);
+        std::env::split_paths(&folders).find_map(|folder| {
             let program = folder.join(name);
             (is_executable(&program) && is_outside(&folder, &program)).then_some(program)
         })
     }
 
     fn split(&self, list: &OsStr, is_kept: impl Fn(&Path) -> bool) -> (OsString, Vec<PathBuf>) {
-        let is_outside = |folder: &Path| folder.is_absolute() && !self.contains(folder);
+        // A process has its own `/proc/self`, and its own open files.
+        let is_of_process =
+            |folder: &Path| ["/proc", "/dev"].iter().any(|it| folder.starts_with(it));
+        let is_outside = |folder: &Path| {
+            folder.is_absolute() && !self.contains(folder) && !is_of_process(&absolute(folder))
+        };
         let (kept, removed): (Vec<PathBuf>, Vec<PathBuf>) =
             std::env::split_paths(list).partition(|folder| is_outside(folder) && is_kept(folder));
         // Joining split paths cannot fail.
@@ -172,8 +182,32 @@ fn has_any(folder: &Path, names: &[&str]) -> bool {
 /// Checks whether a folder has files of agents. Those in the home directory that `HOME` names are the
 /// user's.
 fn is_agent_project(folder: &Path) -> bool {
-    const AGENT_FOLDERS: [&str; 7] =
-        [".claude", ".codex", ".cursor", ".gemini", ".github", ".qwen", ".vscode"];
+    const AGENT_FOLDERS: [&str; 24] = [
+        ".agents",
+        ".amp",
+        ".augment",
+        ".claude",
+        ".clinerules",
+        ".codebuddy",
+        ".codex",
+        ".cortex",
+        ".crush",
+        ".cursor",
+        ".devin",
+        ".factory",
+        ".gemini",
+        ".github",
+        ".grok",
+        ".kiro",
+        ".llxprt",
+        ".omp",
+        ".opencode",
+        ".pi",
+        ".qwen",
+        ".vibe",
+        ".vscode",
+        ".windsurf",
+    ];
     let is_home = || user_folders::home().is_some_and(|home| resolved(&home) == folder);
     has_any(folder, &AGENT_FOLDERS) && !is_home()
 }

@@ -109,7 +109,8 @@ impl Facts {
             paths,
             has_unknown: arguments.iter().any(|argument| argument.text.contains(UNKNOWN)),
             has_url: arguments.iter().any(|argument| argument.text.contains("://")),
-            asks_for_help: arguments.len() <= 3 && arguments.iter().any(is_help),
+            asks_for_help: arguments.len() <= 3
+                && arguments.iter().take_while(|argument| argument.text != "--").any(is_help),
         }
     }
 }

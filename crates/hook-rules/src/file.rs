@@ -706,7 +706,7 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
         subjects.push(Subject::Write(PathPatterns::parse(&patterns.into_vec())?));
     }
     if let Some(hosts) = text.fetch {
-        subjects.push(Subject::Fetch(hosts.into_patterns()));
+        subjects.push(Subject::Fetch(hosts.into_patterns()?));
     }
     if let Some(pattern) = text.prompt {
         subjects.push(Subject::Prompt(LazyRegex::new(&pattern)));
@@ -737,31 +737,36 @@ fn compile(text: RuleText, line: usize) -> Result<Rule, String> {
     let keys: toml::Table = keys.collect();
     let narrowing = match keys.is_empty() {
         true => Vec::new(),
-        false => {
-            NarrowingText::deserialize(keys).map_err(|error| first_line(error.message()))?.compile()
-        }
+        false => NarrowingText::deserialize(keys)
+            .map_err(|error| first_line(error.message()))?
+            .compile()?,
     };
     Ok(Rule { id: text.id, line, effect, message, subjects, narrowing })
 }
 
 fn compile_shell(text: ShellText) -> Result<Subject, String> {
     let mut rule = ShellRule {
-        programs: text.program.map(OneOrMany::into_patterns).unwrap_or_default(),
+        programs: text.program.map(OneOrMany::into_patterns).transpose()?.unwrap_or_default(),
         operands: Vec::new(),
         conditions: Vec::new(),
         files: None,
         reads: None,
         writes: None,
         text: None,
-        env: text.env.iter().map(|(name, value)| (name.clone(), WordPattern::new(value))).collect(),
-        fed_by: text.fed_by.map(OneOrMany::into_patterns).unwrap_or_default(),
-        prints: text.prints.map(OneOrMany::into_patterns).unwrap_or_default(),
+        env: text
+            .env
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), WordPattern::parse(value)?)))
+            .collect::<Result<_, String>>()?,
+        fed_by: text.fed_by.map(OneOrMany::into_patterns).transpose()?.unwrap_or_default(),
+        prints: text.prints.map(OneOrMany::into_patterns).transpose()?.unwrap_or_default(),
     };
     for argument in text.args {
         match argument {
             ArgumentText::Operand(words) => {
-                let mut patterns: Vec<_> =
-                    words.iter().map(|word| WordPattern::new(word)).collect();
+                let patterns: Result<Vec<_>, String> =
+                    words.iter().map(|word| WordPattern::parse(word)).collect();
+                let mut patterns = patterns?;
                 // Operands have no options among them.
                 if words.iter().any(|word| word.starts_with('-') && word.len() > 1) {
                     rule.conditions.push(Condition::Any(patterns));
@@ -775,13 +780,16 @@ fn compile_shell(text: ShellText) -> Result<Subject, String> {
             ArgumentText::Condition(condition) => {
                 let ConditionText { any, all, none, option, value } = condition;
                 let before = rule.conditions.len();
-                rule.conditions.extend(any.map(OneOrMany::into_patterns).map(Condition::Any));
-                rule.conditions.extend(all.map(OneOrMany::into_patterns).map(Condition::All));
-                rule.conditions.extend(none.map(OneOrMany::into_patterns).map(Condition::None));
+                rule.conditions
+                    .extend(any.map(OneOrMany::into_patterns).transpose()?.map(Condition::Any));
+                rule.conditions
+                    .extend(all.map(OneOrMany::into_patterns).transpose()?.map(Condition::All));
+                rule.conditions
+                    .extend(none.map(OneOrMany::into_patterns).transpose()?.map(Condition::None));
                 match (option, value) {
                     (Some(names), Some(values)) => rule.conditions.push(Condition::Option {
                         names: names.into_vec(),
-                        values: values.into_patterns(),
+                        values: values.into_patterns()?,
                     }),
                     (None, None) => {}
                     _ => return Err("`option` and `value` belong together".to_owned()),

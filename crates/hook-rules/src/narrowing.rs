@@ -96,27 +96,30 @@ enum SubagentText {
 }
 
 impl NarrowingText {
-    pub(crate) fn compile(self) -> Vec<FieldCondition> {
-        let mut conditions: Vec<FieldCondition> = fields(self.when);
-        conditions.extend(self.agent.map(|agent| FieldCondition::of(AGENT, agent.into_patterns())));
+    pub(crate) fn compile(self) -> Result<Vec<FieldCondition>, String> {
+        let mut conditions: Vec<FieldCondition> = fields(self.when)?;
+        let agent = self.agent.map(OneOrMany::into_patterns).transpose()?;
+        conditions.extend(agent.map(|agent| FieldCondition::of(AGENT, agent)));
         let named = |patterns, is_negated| FieldCondition {
             paths: SUBAGENT.map(str::to_owned).into(),
             patterns,
             without: is_negated,
             is_negated,
         };
-        conditions.extend(self.subagent.map(|subagent| match subagent {
-            SubagentText::Any(is_wanted) => named(vec![WordPattern::new("?*")], !is_wanted),
-            SubagentText::Named(names) => named(names.into_patterns(), false),
-        }));
+        conditions.extend(match self.subagent {
+            None => None,
+            Some(SubagentText::Any(wanted)) => Some(named(vec![WordPattern::new("?*")], !wanted)),
+            Some(SubagentText::Named(names)) => Some(named(names.into_patterns()?, false)),
+        });
         // Where the agent does not report its mode, it may be any.
-        conditions.extend(self.permission_mode.map(|modes| FieldCondition {
+        let modes = self.permission_mode.map(OneOrMany::into_patterns).transpose()?;
+        conditions.extend(modes.map(|patterns| FieldCondition {
             paths: PERMISSION_MODE.map(str::to_owned).into(),
-            patterns: modes.into_patterns(),
+            patterns,
             without: true,
             is_negated: false,
         }));
-        conditions
+        Ok(conditions)
     }
 }
 
@@ -168,9 +171,9 @@ impl ToolText {
             table.fields.into_iter().map(|(name, value)| (format!("tool_input.{name}"), value));
         Ok(ToolRule {
             is_mcp,
-            servers: table.server.map(OneOrMany::into_patterns).unwrap_or_default(),
-            names: table.tool.map(OneOrMany::into_patterns).unwrap_or_default(),
-            fields: fields(arguments.collect()),
+            servers: table.server.map(OneOrMany::into_patterns).transpose()?.unwrap_or_default(),
+            names: table.tool.map(OneOrMany::into_patterns).transpose()?.unwrap_or_default(),
+            fields: fields(arguments.collect())?,
         })
     }
 }
@@ -218,9 +221,9 @@ fn names_in(patterns: &[WordPattern]) -> impl Iterator<Item = &str> {
     patterns.iter().filter_map(WordPattern::literals).flatten()
 }
 
-fn fields(texts: BTreeMap<String, OneOrMany>) -> Vec<FieldCondition> {
+fn fields(texts: BTreeMap<String, OneOrMany>) -> Result<Vec<FieldCondition>, String> {
     texts
         .into_iter()
-        .map(|(path, values)| FieldCondition::of(&path, values.into_patterns()))
+        .map(|(path, values)| Ok(FieldCondition::of(&path, values.into_patterns()?)))
         .collect()
 }

@@ -19,8 +19,8 @@ impl<T> OneOrMany<T> {
 }
 
 impl OneOrMany {
-    pub(crate) fn into_patterns(self) -> Vec<WordPattern> {
-        self.0.iter().map(|text| WordPattern::new(text)).collect()
+    pub(crate) fn into_patterns(self) -> Result<Vec<WordPattern>, String> {
+        self.0.iter().map(|text| WordPattern::parse(text)).collect()
     }
 }
 
@@ -52,6 +52,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor<T> {
     }
 }
 
+/// The most alternatives that the braces of a pattern stand for.
+const MAX_ALTERNATIVES: usize = 64;
+
 /// A pattern of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WordPattern {
@@ -74,17 +77,44 @@ impl fmt::Display for WordPattern {
 }
 
 impl WordPattern {
-    pub(crate) fn new(pattern: &str) -> Self {
-        let braces = pattern.split_once('{').and_then(|(before, rest)| {
-            let (inside, after) = rest.split_once('}')?;
-            inside.contains(',').then_some((before, inside, after))
-        });
-        if let Some((before, inside, after)) = braces {
-            let alternatives = inside.split(',');
-            return Self::Any(
-                alternatives.map(|one| Self::new(&format!("{before}{one}{after}"))).collect(),
-            );
+    /// Parses a pattern with braces.
+    ///
+    /// # Errors
+    /// If it has too many alternatives, or braces within braces.
+    pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
+        let (mut rest, mut done) = (vec![pattern.to_owned()], Vec::new());
+        while let Some(text) = rest.pop() {
+            if rest.len() + done.len() > MAX_ALTERNATIVES {
+                return Err(format!(
+                    "`{}` has too many alternatives",
+                    pattern.chars().take(80).collect::<String>()
+                ));
+            }
+            let braces = text.split_once('{').and_then(|(before, rest)| {
+                let (inside, after) = rest.split_once('}')?;
+                inside.contains(',').then_some((before, inside, after))
+            });
+            let Some((before, inside, after)) = braces else {
+                done.push(Self::new(&text));
+                continue;
+            };
+            if inside.contains('{') {
+                return Err(format!(
+                    "`{}` has braces within braces",
+                    pattern.chars().take(80).collect::<String>()
+                ));
+            }
+            let alternatives = inside.rsplit(',');
+            rest.extend(alternatives.map(|one| format!("{before}{one}{after}")));
         }
+        Ok(match done.len() {
+            1 => done.remove(0),
+            _ => Self::Any(done),
+        })
+    }
+
+    /// Creates the pattern of a text without braces.
+    pub(crate) fn new(pattern: &str) -> Self {
         match pattern.contains(['*', '?', '[']) {
             true => Self::Glob(pattern.chars().collect()),
             false => Self::Literal(pattern.to_owned()),

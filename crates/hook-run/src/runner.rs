@@ -12,9 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
-use super::command::{
-    CommandContext, HostEnvironment, RunnerError, SearchPaths, Shell, ignores_child_signal,
-};
+use super::command::{CommandContext, HostEnvironment, RunnerError, Shell, ignores_child_signal};
 use super::executor::{Execution, HookCall, HookExecutor, HookKind, Permits, Slots};
 use super::factory::ExecutorFactory;
 use super::finish::{RunInput, Timing, finish};
@@ -62,7 +60,6 @@ pub struct Runner {
     background: CancellationToken,
     /// One handle per running background hook; its strong count is their number plus one.
     background_handles: Arc<()>,
-    search_paths: Arc<SearchPaths>,
     /// The number of background hooks that were ended.
     ended_in_background: AtomicUsize,
 }
@@ -119,7 +116,6 @@ impl Runner {
             upstreams: None,
             background,
             background_handles: Arc::default(),
-            search_paths: Arc::default(),
             ended_in_background: AtomicUsize::new(0),
         }
     }
@@ -144,7 +140,6 @@ impl Runner {
             &config.environment,
             (project.to_path_buf(), projects),
             is_project,
-            Arc::clone(&self.search_paths),
         );
         let slots = match config.max_concurrent {
             0 => None,

@@ -158,7 +158,10 @@ impl Search {
         let mut found: Vec<PathBuf> = Vec::new();
         let mut known = HashSet::from([&*self.real]);
         for chain in self.chains() {
-            let owned = chain.take_while(|outer| *outer == self.real || owners.own(outer));
+            // One that was deleted has no owner, and does not end the search.
+            let owned = chain.take_while(|outer| {
+                *outer == self.real || owners.own(outer) || absence::is_absent(outer)
+            });
             found.extend(owned.filter(|outer| known.insert(outer)).map(Path::to_path_buf));
         }
         found

@@ -256,20 +256,20 @@ pub fn interpreter(word: &str) -> Option<&str> {
 pub fn is_started_program(name: &str) -> bool {
     // Perl's version is followed by its platform.
     let is_version = |rest: &str| {
-        rest.chars().all(|character| character.is_ascii_digit() || character == '.')
+        rest.chars().all(|character| character.is_ascii_digit() || matches!(character, '.' | '-'))
             || name.starts_with("perl")
     };
     let version = || name.strip_prefix(without_version(name));
-    // Asked about every link in `PATH`: the short table is searched before that of builtins.
+    // Builtins, too: `timeout 5 test` starts a program.
     let is_filter = || FILTERS.iter().any(|(known, _)| *known == name);
     STARTERS.contains(&name)
-        || is_filter() && !is_builtin_or_keyword(name)
+        || is_filter()
         || interpreter(name) == Some(name) && version().is_some_and(is_version)
 }
 
 /// Names of programs that a transparent command starts, with the common versions of interpreters.
 pub fn started_programs() -> impl Iterator<Item = &'static str> {
-    let filters = FILTERS.iter().map(|(name, _)| *name).filter(|name| !is_builtin_or_keyword(name));
+    let filters = FILTERS.iter().map(|(name, _)| *name);
     INTERPRETERS.into_iter().chain(VERSIONED_INTERPRETERS).chain(STARTERS).chain(filters)
 }
 

@@ -43,6 +43,11 @@ impl TrustPolicy {
     ) -> Vec<SettingsSource> {
         let known: Vec<Arc<Pack>> =
             sources.iter().filter_map(|source| source.pack.clone()).collect();
+        let directory_of = |source: &SettingsSource| {
+            let is_native = source.source == HookSource::Project && source.language.is_none();
+            is_native.then(|| source.path.ancestors().nth(2).map(Path::to_path_buf)).flatten()
+        };
+        let loaded: Vec<PathBuf> = sources.iter().filter_map(directory_of).collect();
         let missing = |project: &Path, agreed: AgreedPacks| -> Vec<SettingsSource> {
             let agreed = agreed.into_iter().filter(|(name, locked)| {
                 let is_known = known.iter().any(|pack| {
@@ -52,6 +57,7 @@ impl TrustPolicy {
                 });
                 let is_unchanged = || {
                     name == PROJECT_RULES
+                        && loaded.iter().any(|directory| directory == project)
                         && PackFiles::of_rules(project)
                             .is_ok_and(|files| files.digest == locked.digest)
                 };
@@ -63,11 +69,7 @@ impl TrustPolicy {
             });
             packs.map(SettingsSource::of_pack).collect()
         };
-        let directory_of = |source: &SettingsSource| {
-            let is_native = source.source == HookSource::Project && source.language.is_none();
-            is_native.then(|| source.path.ancestors().nth(2).map(Path::to_path_buf)).flatten()
-        };
-        let mut directories: Vec<PathBuf> = sources.iter().filter_map(directory_of).collect();
+        let mut directories = loaded.clone();
         let around = guarded_directories(project);
         directories.extend(around);
         let paths: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();

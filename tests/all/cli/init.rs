@@ -143,6 +143,15 @@ fn a_worker_works_at_once_in_either_language() {
 }
 
 #[test]
+fn a_worker_is_not_trusted_beside_files_that_it_may_load() {
+    let project = Project::new();
+    project.write(".hooks/hooks/json.py", "raise SystemExit");
+    let written = Hook::new(&project, &["init", "--worker", "python", "--json"]).run();
+    assert_eq!(written.lines()[0]["trusted"], false, "{written:?}");
+    assert!(written.stderr.contains("not trusted yet"), "{written:?}");
+}
+
+#[test]
 fn what_is_there_is_never_overwritten() {
     let worker = &["init", "--worker", "python"][..];
     for (file, others, arguments) in [
@@ -249,6 +258,7 @@ fn without_a_home_rules_hold_and_a_worker_waits_for_trust() {
     Have an agent obey it:
       hook connect --list
     ----- stderr -----
+    warning: the rules hold, but one that is taken out is gone until `hook trust` keeps them
     "#);
     insta::assert_snapshot!(bare(&["init", "--worker", "python"]).shown(&project), @r#"
     status: 0

@@ -448,7 +448,7 @@ fn what_cannot_be_done_is_said_with_a_way_out() {
     insta::assert_snapshot!(shown(&Project::new(), &["trust"]), @r"
     status: 0
     ----- stdout -----
-    the project has no hooks to trust; `hook init` writes a first guard
+    the project has no hooks that need trust; `hook init` writes rules, which need none
     ----- stderr -----
     ");
     let bare = Hook::new(&project, &["trust"]).env("HOME", "").run();

@@ -683,6 +683,10 @@ fn fault_119_a_deleted_folder_of_hooks_leaves_its_guards_to_no_project_around_it
     let fire = ["fire", "BeforeTool", "--input", &input.to_string()];
     let fired = Hook::new(&project, &fire).directory("p/sub").run();
     assert_eq!(fired.status, 2, "{fired:?}");
+    // The folder that the agent works in is gone, and the one around it.
+    fs::rename(project.path().join("away"), project.path().join("p/sub/.hooks")).unwrap();
+    fs::remove_dir_all(project.path().join("p/sub/deep")).unwrap();
+    assert!(refused("p/sub/deep/er"));
 }
 
 #[test]

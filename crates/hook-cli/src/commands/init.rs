@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use hook_settings::starter::{Starter, StarterKind};
 use hook_settings::{HookSource, parse};
+use hook_trust::{PackStore, ReviewedFile};
 
 use super::doctor::Twins;
 use super::trust::keep_rules;
@@ -84,6 +85,11 @@ pub(crate) async fn run(arguments: &Arguments, context: &Context, printer: &mut 
             }
         });
     }
+    if !trusted && starter.settings.is_none() {
+        printer.warning(
+            "the rules hold, but one that is taken out is gone until `hook trust` keeps them",
+        );
+    }
     Ok(exit_code::PROCEED)
 }
 
@@ -92,15 +98,18 @@ async fn trust(starter: &Starter, context: &Context, printer: &mut Printer) -> R
     let Some(store) = context.trust_store() else { return Ok(false) };
     let project = context.project();
     let Some(settings) = &starter.settings else {
+        if PackStore::of_user().is_none() {
+            return Ok(false);
+        }
         return keep_rules(&store, project, false, context, printer).await;
     };
     let path = Some(settings.path.clone());
     let settings = parse(&settings.text, HookSource::Project, path);
     let mut reviews = store.review(project, &settings.hooks)?;
-    reviews.retain(|review| {
-        let script = review.files.first().map(|file| file.text());
-        script.is_none_or(|script| script == Some(starter.guard.text.as_str()))
-    });
+    // The programs of that folder may load each other.
+    let is_own =
+        |file: &ReviewedFile| starter.files().any(|own| file.text() == Some(own.text.as_str()));
+    reviews.retain(|review| review.environments.is_empty() && review.files.iter().all(is_own));
     if cfg!(windows) {
         // Commands are not read there, so all are opaque; these were written here.
         reviews.iter_mut().for_each(|review| review.accept_opaque());

@@ -554,7 +554,10 @@ pub(crate) fn shown_names(hooks: &BTreeSet<(String, String)>) -> String {
 /// Returns the text for a review without open decisions.
 pub(crate) fn nothing_to_trust(trusted: usize) -> String {
     match trusted {
-        0 => "the project has no hooks to trust; `hook init` writes a first guard\n".to_owned(),
+        0 => {
+            "the project has no hooks that need trust; `hook init` writes rules, which need none\n"
+                .to_owned()
+        }
         1 => "the hook is trusted already\n".to_owned(),
         count => format!("all {count} hooks are trusted already\n"),
     }

@@ -1,10 +1,9 @@
 //! The environment of a hook's process: shell, variables, directories (reference/answers.md).
 
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use super::direct::DirectCommand;
 use crate::nesting::MAX_DEPTH;
@@ -31,19 +30,6 @@ pub(crate) struct RunVariables<'r> {
     pub(crate) session: (&'r SessionEnv, u8),
 }
 
-/// The `PATH` of hooks: the host's without folders in which a project could put programs. It is found out
-/// when a command first runs, since the folders list thousands of programs, and once for all settings.
-#[derive(Debug, Default)]
-pub(crate) struct SearchPaths(Mutex<HashMap<(ProjectTree, OsString), OsString>>);
-
-impl SearchPaths {
-    fn outside(&self, tree: &ProjectTree, path: &OsStr) -> OsString {
-        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let find = || tree.split_search_path(path, is_started_program, started_programs()).0;
-        found.entry((tree.clone(), path.to_owned())).or_insert_with(find).clone()
-    }
-}
-
 /// The engine's part of a hook's environment, computed once.
 #[derive(Debug)]
 pub(crate) struct HostEnvironment {
@@ -52,7 +38,7 @@ pub(crate) struct HostEnvironment {
     /// `true` if a `PATH` is inherited as it is.
     keeps_path: bool,
     tree: ProjectTree,
-    search_paths: Arc<SearchPaths>,
+    /// All variables, with `PATH` as it was when a command first ran: its folders list thousands of programs.
     variables: OnceLock<Vec<(OsString, OsString)>>,
     pub(crate) project: PathBuf,
     /// The nesting depth of this engine's hooks.
@@ -74,7 +60,6 @@ impl HostEnvironment {
         rules: &EnvironmentRules,
         (project, tree): (PathBuf, ProjectTree),
         is_project: bool,
-        search_paths: Arc<SearchPaths>,
     ) -> Self {
         let (mut depth, mut outer_token, mut node_path) = (1, None, None);
         let mut keeps_path = false;
@@ -107,7 +92,6 @@ impl HostEnvironment {
             inherited,
             keeps_path,
             tree,
-            search_paths,
             variables,
             project,
             depth,
@@ -124,7 +108,8 @@ impl HostEnvironment {
             let is_path = |name: &OsStr| name.to_str().is_some_and(|it| is_same_name(it, "PATH"));
             for (_, path) in variables.iter_mut().filter(|(name, _)| is_path(name)) {
                 if !self.keeps_path {
-                    *path = self.search_paths.outside(&self.tree, path);
+                    let names = started_programs();
+                    *path = self.tree.split_search_path(path, is_started_program, names).0;
                 }
             }
             if !cfg!(windows)
@@ -343,7 +328,7 @@ mod tests {
         ];
         let variables = names.map(|name| (OsString::from(name), OsString::from("/bin")));
         let project = (PathBuf::from("/nowhere"), ProjectTree::of_all([]));
-        HostEnvironment::new(variables, rules, project, of_project, Arc::default())
+        HostEnvironment::new(variables, rules, project, of_project)
             .host()
             .iter()
             .map(|(name, _)| name.to_string_lossy().into_owned())

@@ -9,8 +9,6 @@ mod executor;
 mod process;
 
 pub use environment::RunnerError;
-pub(super) use environment::{
-    HostEnvironment, RunVariables, SearchPaths, Shell, ignores_child_signal,
-};
+pub(super) use environment::{HostEnvironment, RunVariables, Shell, ignores_child_signal};
 pub(super) use executor::{CommandContext, CommandExecutor};
 pub(super) use process::{ProcessCall, run as run_process};

@@ -7,7 +7,7 @@ use super::started::Started;
 
 /// Returns what a shell starts: the text behind `-c` and other options, a script, or its input.
 pub(super) fn by_shell(invocation: &Invocation) -> Option<Started> {
-    let (mut has_text, mut reads_input) = (false, false);
+    let (mut has_text, mut reads_input, mut asks_for_help) = (false, false, false);
     let mut rest = invocation.arguments.iter();
     let mut operand = None;
     while let Some(argument) = rest.next() {
@@ -22,6 +22,7 @@ pub(super) fn by_shell(invocation: &Invocation) -> Option<Started> {
                     return Some(Started::Input);
                 }
             }
+            "--help" | "--version" => asks_for_help = true,
             _ if text.starts_with("--") => {}
             _ if text.starts_with(['-', '+']) && text.len() > 1 => {
                 has_text |= text.starts_with('-') && text.contains('c');
@@ -41,9 +42,7 @@ pub(super) fn by_shell(invocation: &Invocation) -> Option<Started> {
             Some(Started::TextWith(text.text.clone(), rest.skip(1).cloned().collect()))
         }
         Some(script) if !reads_input => Some(script_file(script)),
-        _ if has_text || invocation.texts().any(|text| matches!(text, "--help" | "--version")) => {
-            None
-        }
+        _ if has_text || asks_for_help => None,
         _ => Some(Started::Input),
     }
 }

@@ -82,8 +82,9 @@ async fn agrees(
 ) -> Result<bool> {
     let rules = plural(lost.len(), "rule", "rules");
     let names: Vec<_> = lost.iter().take(10).map(|name| one_line(name)).collect();
+    let hold = if lost.len() == 1 { "holds" } else { "hold" };
     let message = format!(
-        "{rules} of the project that you agreed to before are gone or do less, and hold until you agree: {}",
+        "{rules} of the project, gone or weaker since you agreed, {hold} until you agree to that: {}",
         names.join(", ")
     );
     printer.warning(&message);

@@ -36,7 +36,7 @@ def main() -> None:
             for prompt in turn:
                 result: Any = guarded.kickoff(prompt)
                 turn.answer = result.raw
-                print("you see:", turn.answer)
+                print(f"you see: {turn.answer}")
 
 
 main()
